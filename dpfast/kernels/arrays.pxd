@@ -16,6 +16,15 @@ cdef inline void *address(array) except? NULL:
     return at
 
 
+# The row ends and the columns of a CSR matrix, or of a block of its rows; columns are looked at elsewhere.
+cdef inline int csr(indptr, indices) except -1:
+    if indptr.ndim != 1 or indices.ndim != 1 or len(indptr) == 0:
+        raise ValueError(f"indptr and indices must be one-dimensional, got {indptr.shape} and {indices.shape}")
+    if indptr[0] < 0 or indptr[-1] > len(indices) or (indptr[1:] < indptr[:-1]).any():
+        raise ValueError(f"indptr must rise from at least 0 to at most the {len(indices)} indices")
+    return 0
+
+
 # n packed rows of `entries` bits, as dpfast.kernels.bits has them: of words(entries) words, bits past the last are zero.
 # These are looked at in the m chosen rows only, unless `chosen` is NULL.
 cdef inline int packed(str what, const uint64_t[:, ::1] rows, Py_ssize_t entries, const int64_t *chosen,

@@ -4,7 +4,7 @@ import math
 import numpy as np
 
 from libc.stdint cimport int32_t, int64_t
-from dpfast.kernels.arrays cimport aligned
+from dpfast.kernels.arrays cimport aligned, csr as check_csr
 from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
 
 
@@ -82,11 +82,10 @@ def products_csr(indptr, indices, data, w):
     w : array_like of float, shape (d,)
     """
     vector, values = _doubles(w), _doubles(data)
-    if indptr.ndim != 1 or indices.ndim != 1 or vector.ndim != 1 or values.shape != indices.shape or not len(indptr):
-        raise ValueError(f"indptr, indices, data and w must have one dimension, indices and data one length, got shapes "
-                         f"{indptr.shape}, {indices.shape}, {values.shape} and {vector.shape}")
-    if indptr[0] < 0 or indptr[-1] > len(indices) or (indptr[1:] < indptr[:-1]).any():
-        raise ValueError(f"indptr must rise from at least 0 to at most the {len(indices)} indices")
+    if vector.ndim != 1 or values.shape != indices.shape:
+        raise ValueError(f"w must have one dimension, and indices and data one length, got shapes {vector.shape}, "
+                         f"{indices.shape} and {values.shape}")
+    check_csr(indptr, indices)
     if len(indices) and not 0 <= indices.min() <= indices.max() < len(vector):
         raise ValueError(f"indices must lie in [0, {len(vector)}), got {indices.min()} to {indices.max()}")
     out = np.zeros(len(indptr) - 1)

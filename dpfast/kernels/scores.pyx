@@ -7,7 +7,7 @@ import numpy as np
 
 
 from libc.stdint cimport int8_t, int32_t, int64_t, uint32_t, uint64_t
-from dpfast.kernels.arrays cimport address, aligned, packed
+from dpfast.kernels.arrays cimport address, aligned, csr as check_csr, packed
 from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
 
 
@@ -81,10 +81,7 @@ cdef class _Rows:
     cdef Py_ssize_t n
 
     def __init__(self, indptr, indices, data):
-        if indptr.ndim != 1 or indices.ndim != 1 or len(indptr) == 0:
-            raise ValueError(f"indptr and indices must be one-dimensional, got {indptr.shape} and {indices.shape}")
-        if indptr[0] < 0 or indptr[-1] > len(indices) or (indptr[1:] < indptr[:-1]).any():
-            raise ValueError(f"indptr must rise from at least 0 to at most the {len(indices)} indices")
+        check_csr(indptr, indices)
         if data is not None and (data.dtype != np.int32 or data.shape != indices.shape):
             raise ValueError(f"data must be None or int32 of shape {indices.shape}, got {data.dtype} {data.shape}")
         if indices.dtype != np.int32 and len(indices) and not 0 <= indices.min() <= indices.max() < 2**31:

@@ -10,7 +10,7 @@ from operator import index as integer
 import numpy as np
 
 from libc.stdint cimport int32_t, int64_t, uint64_t
-from dpfast.kernels.arrays cimport address, packed
+from dpfast.kernels.arrays cimport address, csr as check_csr, packed
 from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
 
 from dpfast.kernels import bits
@@ -128,10 +128,7 @@ def project_csr(indptr, indices, data, d, m, key, *, matrix=None):
     Signs made on the fly cost words(m) nanoseconds an entry, and no memory: worth it when fewer than d are stored.
     """
     cdef _Signs signs = _Signs(d, m, key, matrix)
-    if indptr.ndim != 1 or indices.ndim != 1 or len(indptr) == 0:
-        raise ValueError(f"indptr and indices must be one-dimensional, got {indptr.shape} and {indices.shape}")
-    if indptr[0] < 0 or indptr[-1] > len(indices) or (indptr[1:] < indptr[:-1]).any():
-        raise ValueError(f"indptr must rise from at least 0 to at most the {len(indices)} indices")
+    check_csr(indptr, indices)
     if len(indices) and not 0 <= indices.min() <= indices.max() < d:
         raise ValueError(f"indices must lie in [0, {d}), got {indices.min()} to {indices.max()}")
     if data is not None and (data.dtype not in (np.float32, np.float64) or data.shape != indices.shape):

@@ -12,7 +12,7 @@ from dpfast.kernels.own import own, writeable
 
 from libc.math cimport isfinite
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
-from dpfast.kernels.arrays cimport address, aligned, packed
+from dpfast.kernels.arrays cimport address, aligned, csr as check_csr, packed
 from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
 
 
@@ -135,11 +135,8 @@ cdef class Csr(_Rows):
         cdef const double *wide
         cdef int64_t i, p, before, bad = -1
         cdef bint others
-        if indptr.ndim != 1 or indices.ndim != 1 or len(indptr) == 0:
-            raise ValueError(f"indptr and indices must be one-dimensional, got {indptr.shape} and {indices.shape}")
         indptr, indices, data = own(indptr, np.int64), own(indices), None if data is None else own(data)
-        if indptr[0] < 0 or indptr[-1] > len(indices) or (indptr[1:] < indptr[:-1]).any():
-            raise ValueError(f"indptr must rise from at least 0 to at most the {len(indices)} indices")
+        check_csr(indptr, indices)
         if data is not None and (data.dtype not in (np.float32, np.float64) or data.shape != indices.shape):
             raise ValueError(f"data must be None or floats of shape {indices.shape}, got {data.dtype} {data.shape}")
         if not 0 <= d <= 2**31 or len(indices) and not 0 <= indices.min() <= indices.max() < d:

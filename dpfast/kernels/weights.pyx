@@ -11,7 +11,7 @@ from dpfast.kernels.inversion import coin
 from dpfast.kernels.own import own
 
 from libc.stdint cimport int8_t, int32_t, int64_t, uint32_t, uint64_t
-from dpfast.kernels.arrays cimport address, packed as check_packed
+from dpfast.kernels.arrays cimport address, csr as check_csr, packed as check_packed
 from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
 from dpfast.kernels.rationals cimport fraction, nearest_double
 from dpfast.kernels.rng cimport Words, bitgen, bitgen_t
@@ -199,9 +199,8 @@ def csr(indptr, indices, data, Py_ssize_t d, *, bits=16, low=0, high=1, signs=No
     cdef Losses self = _new()
     cdef const int64_t[::1] starts
     cdef const int32_t[::1] columns, values
-    if indptr.ndim != 1 or indices.ndim != 1 or len(indptr) == 0 or indices.shape != data.shape:
-        raise ValueError(f"indptr, and indices and data of one length, must be one-dimensional, got shapes "
-                         f"{indptr.shape}, {indices.shape} and {data.shape}")
+    if indices.shape != data.shape:
+        raise ValueError(f"indices and data must have one length, got shapes {indices.shape} and {data.shape}")
     if not 0 <= bits <= DPF_LOSSES_BITS_DOUBLE:
         raise ValueError(f"bits must lie in [0, {DPF_LOSSES_BITS_DOUBLE}], got {bits!r}")
     if not low <= 0 <= high:
@@ -210,8 +209,7 @@ def csr(indptr, indices, data, Py_ssize_t d, *, bits=16, low=0, high=1, signs=No
         raise ValueError(f"d must be at most 2**31 for sparse losses, got {d}")
     indptr, indices = own(indptr, np.int64), own(indices)
     data = own(data) if data.dtype.kind != "f" else np.array(data)
-    if indptr[0] < 0 or indptr[-1] > len(indices) or (indptr[1:] < indptr[:-1]).any():
-        raise ValueError(f"indptr must rise from at least 0 to at most the {len(indices)} indices")
+    check_csr(indptr, indices)
     used = slice(int(indptr[0]), int(indptr[-1]))
     between = np.diff(indices[used].astype(np.int64))
     ends = indptr[1:-1] - indptr[0] - 1
