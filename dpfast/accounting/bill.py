@@ -42,9 +42,9 @@ from .numbers import (
     exact_positive,
     float_above,
     float_below,
-    least,
     remembered,
 )
+from .searches import least
 
 _PI_UP = Fraction(math.nextafter(math.pi, 4))
 

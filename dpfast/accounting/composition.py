@@ -37,7 +37,8 @@ import numpy as np
 from scipy import special
 
 from .costs import Cost
-from .numbers import SMALLEST_DELTA, decimal_above, delta_of, epsilon_of, exact, least, lowest
+from .numbers import SMALLEST_DELTA, decimal_above, delta_of, epsilon_of, exact
+from .searches import least, lowest
 from .zcdp import SLACK, SMALLEST, gaussian_above
 
 _GUESS = 1e-6  # relative error of `_Way.near`, and more

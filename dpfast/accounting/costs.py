@@ -71,13 +71,12 @@ from .numbers import (
     exact_above,
     exact_positive,
     float_above,
-    largest,
-    least,
     number,
     positive,
     remembered,
     root_above,
 )
+from .searches import largest, least
 from .zcdp import SLACK, SMALLEST, composed_epsilon, gaussian_above, pure_cumulant, square_above, zcdp_above
 
 KINDS = ("pure", "range", "zcdp", "gaussian", "pair")

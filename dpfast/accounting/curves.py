@@ -49,9 +49,9 @@ from .numbers import (
     delta_of,
     epsilon_of,
     exactly,
-    largest,
     remembered,
 )
+from .searches import largest
 
 PAPER_LARGEST_EXPONENT = 1.0
 

@@ -45,11 +45,11 @@ from .numbers import (
     delta_of,
     epsilon_of,
     float_below,
-    largest,
     number,
     positive_above,
     remembered,
 )
+from .searches import largest
 from .zcdp import SLACK, SMALLEST, composed_epsilon, draws_rho
 
 

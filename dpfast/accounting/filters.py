@@ -41,7 +41,8 @@ from typing import NamedTuple
 
 from .composition import Composed
 from .costs import Cost
-from .numbers import NOTHING, Amount, amount, check_neighbors, check_unit, largest
+from .numbers import NOTHING, Amount, amount, check_neighbors, check_unit
+from .searches import largest
 from .zcdp import SLACK, gaussian_delta, gaussian_epsilon, zcdp_epsilon, zcdp_rho
 
 UNIT = 1 << 120  # curves are counted in units of 1 / this

@@ -18,7 +18,8 @@ ln(1/beta)) / epsilon more wrong rows than the best but for probability beta, is
 import math
 from typing import NamedTuple
 
-from .numbers import Number, calculator, chance, check_neighbors, count, epsilon_of, least_integer, planned_epsilon
+from .numbers import Number, calculator, chance, check_neighbors, count, epsilon_of, planned_epsilon
+from .searches import least_integer
 
 _SLACK = 1e-12
 

@@ -21,17 +21,8 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from .lower_bounds import halfspace_lower_bound
-from .numbers import (
-    Number,
-    calculator,
-    calculator_like,
-    check_neighbors,
-    count,
-    epsilon_of,
-    least_integer,
-    number,
-    problem_of,
-)
+from .numbers import Number, calculator, calculator_like, check_neighbors, count, epsilon_of, number, problem_of
+from .searches import least_integer
 from .zcdp import gaussian_sigma
 
 HINGE_SHARE = 0.86  # the part of the margin at which the loss of Algorithm 1 [NUZ] ends

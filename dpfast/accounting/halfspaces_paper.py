@@ -32,7 +32,8 @@ import math
 from typing import NamedTuple
 
 from .halfspaces import boost_plan, net_plan, projected_plan
-from .numbers import Number, calculator_like, least_integer, problem_of
+from .numbers import Number, calculator_like, problem_of
+from .searches import least_integer
 
 _C = math.sqrt(2)  # c of [BCS] Theorem 27
 

@@ -26,8 +26,9 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
-from .numbers import calculator, largest
+from .numbers import calculator
 from .repeated_threshold import repeated_epsilon
+from .searches import largest
 from .sparse_sample import sparse_sample_plan
 
 _MAJORITY = -math.log(0.01 + 2 * math.sqrt((2 / 3 - 0.01) / 3))  # nats a draw

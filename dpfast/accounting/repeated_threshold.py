@@ -21,7 +21,8 @@ from numbers import Real
 
 import numpy as np
 
-from .numbers import Number, calculator, count, exact, least_integer
+from .numbers import Number, calculator, count, exact
+from .searches import least_integer
 
 
 @calculator
@@ -48,6 +49,8 @@ def repeated_epsilon(epsilon: Number, positives: int, delta: float) -> float:
     4.29
     """
     e, k = float(exact("epsilon", epsilon)), count("positives", positives)
+    if k > 10**6:
+        raise ValueError("positives must be at most 10**6: the work grows with its square")
     if not 1e-15 <= e <= 10:
         raise ValueError(f"epsilon of one test must lie in [1e-15, 10], got {e!r}")
     if not (isinstance(delta, Real) and 1e-300 <= delta < 1):

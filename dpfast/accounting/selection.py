@@ -41,10 +41,10 @@ from .numbers import (
     count,
     delta_of,
     epsilon_of,
-    largest,
     number,
     remembered,
 )
+from .searches import largest
 from .zcdp import gaussian_above, zcdp_above
 
 _LINES = 64  # claims of a Gaussian kind
@@ -156,8 +156,11 @@ def gaussian_claims(base: float, each: float, most: float) -> list[tuple[float, 
     It is rho-zCDP, with rho = mu^2 / 2 for the mu of the one Gaussian mechanism that has exactly this claim: whichever
     of the two claims of `dpfast.accounting.discrete_gaussian_delta` made the noise fit, its own mu is no larger.
     """
-    rho = gaussian_mu(base, each) ** 2 / 2 * (1 + _SLACK)
-    reach = [most * (k + 0.5) / _LINES for k in range(_LINES)]
+    mu = gaussian_mu(base, each)
+    rho = mu * mu / 2 * (1 + _SLACK)
+    if rho == math.inf:
+        return []
+    reach = [most / _LINES * (k + 0.5) for k in range(_LINES)]
     return [(epsilon, min(zcdp_above(rho, epsilon), 1 - 1e-15)) for epsilon in reach]
 
 

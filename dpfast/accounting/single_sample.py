@@ -35,10 +35,10 @@ from .numbers import (
     count,
     delta_of,
     epsilon_of,
-    least,
     positive,
     remembered,
 )
+from .searches import least
 
 # E = mu (x + mu/2) for x up to 30: with (a - 1) mu at most 10 the integrand beyond is below e^(10 x - x^2/2), nothing.
 _END, _MOST_ORDER, _CELLS = 30.0, 10.0, 3000

@@ -38,10 +38,10 @@ from .numbers import (
     float_above,
     float_below,
     is_integer,
-    largest,
     number,
     remembered,
 )
+from .searches import largest
 from .zcdp import composed_epsilon, square_above
 
 _SLACK = 1e-12

@@ -52,11 +52,11 @@ from .numbers import (
     delta_of,
     epsilon_of,
     float_above,
-    largest,
     number,
     positive_above,
     remembered,
 )
+from .searches import largest
 from .zcdp import SLACK, composed_epsilon, draws_rho, square_above, zcdp_rho
 
 WEIGHT_GRID = 256  # G
@@ -260,7 +260,7 @@ def _run(learning_rate, n_updates, n_draws, threshold_epsilon, neighbors, score_
     check_neighbors(neighbors)
     eta = number("learning_rate", learning_rate, "a finite number >= 0", lambda x: 0 <= x < math.inf)
     number("threshold_epsilon", threshold_epsilon, "a finite number >= 0", lambda x: 0 <= x < math.inf)
-    releases = count("n_updates", n_updates) * count("n_draws", n_draws)
+    releases = count("n_updates * n_draws", count("n_updates", n_updates) * count("n_draws", n_draws))
     if score_range is None:
         score_range = winnow_range(neighbors, batch=1)
     runs = count("threshold_runs", threshold_runs)

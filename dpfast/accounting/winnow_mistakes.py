@@ -22,11 +22,11 @@ from .numbers import (
     chance,
     count,
     delta_of,
-    least_integer,
     margin_between,
     number,
     planned_epsilon,
 )
+from .searches import least_integer
 from .winnow import winnow_learning_rate
 
 

@@ -56,13 +56,11 @@ from .numbers import (
     epsilon_of,
     float_above,
     float_below,
-    largest,
-    least,
     number,
     positive,
     positive_above,
-    solution,
 )
+from .searches import largest, least, solution
 
 # Relative error of one sum of a few terms; every result is moved by this much of the terms' absolute values.
 SLACK = 2e-15
@@ -97,7 +95,12 @@ def zcdp_above(rho: float, epsilon: float) -> float:
     if rho == 0:
         return 0.0
     rho = max(rho, SMALLEST)
-    b = _order(lambda b: (1 + 2 * b) * rho / (epsilon + math.log1p(1 / b)), 1.0)
+    b = _order(
+        lambda b: (1 + 2 * b) * rho / (epsilon + math.log1p(1 / b)),
+        1.0,
+        lambda b: 2 * b / (1 + 2 * b) + 1 / ((1 + b) * (epsilon + math.log1p(1 / b))),
+    )
+    b = min(b, 1e305 / (1 + epsilon))  # so that the products below are floats
     divergence = (1 + b) * rho
     tail = b * math.log1p(1 / b) + math.log1p(b)
     log_delta = b * (divergence - epsilon) - tail + SLACK * (b * (divergence + epsilon) + tail)
@@ -238,7 +241,11 @@ def composed_epsilon(rho: float, delta: float, pure: float = 0.0, runs: int = 0)
         bent = b * pure * math.tanh((b + 0.5) * pure) - pure_cumulant(b, pure) if runs else 0.0
         return b * b * rho + runs * bent + math.log1p(b)
 
-    b = _order(log_at, log)
+    def slope(b: float) -> float:
+        root = b * pure / math.cosh(min((b + 0.5) * pure, 350.0))
+        return (2 * b * b * rho + runs * root * root + b / (1 + b)) / log_at(b)
+
+    b = _order(log_at, log, slope)
     divergence = (1 + b) * rho + runs * pure_cumulant(b, pure) / b
     from_delta, from_order = (log - math.log1p(b)) / b, math.log1p(1 / b)
     error = divergence + runs * pure + (1 + log + math.log1p(b)) / b + from_order
@@ -283,9 +290,9 @@ def _mills(x: float) -> float:
     return math.sqrt(math.pi / 2) * float(special.erfcx(x / math.sqrt(2)))
 
 
-def _order(rising: Callable[[float], float], wanted: float) -> float:
-    """Return a b at which a function is nearly the wanted number."""
-    return min(max(solution(rising, wanted), _LEAST_ORDER), 1 / _LEAST_ORDER)
+def _order(rising: Callable[[float], float], wanted: float, slope: Callable[[float], float]) -> float:
+    """Return a b at which a function is nearly the wanted number; `slope` is as for `solution`."""
+    return min(max(solution(rising, wanted, slope), _LEAST_ORDER), 1 / _LEAST_ORDER)
 
 
 def _rho(value) -> float:

@@ -37,7 +37,7 @@ import numpy as np
 
 from dpfast.accounting import Budget, Cost
 from dpfast.accounting.composition import Composed
-from dpfast.accounting.numbers import largest
+from dpfast.accounting.searches import largest
 from dpfast.mechanisms.draws import Question, recording
 
 _SLACK = 1e-6  # by which floats of accounting may differ

@@ -34,7 +34,7 @@ from scipy import special
 from dpfast import accounting
 from dpfast.accounting import Budget, BudgetExceeded, Composed, Cost, Draws, NoisySums, PrivacySpend
 from dpfast.accounting.halfspaces import HINGE_SHARE
-from dpfast.accounting.numbers import lowest
+from dpfast.accounting.searches import lowest
 from dpfast.accounting.selection import gaussian_mu
 from dpfast.accounting.single_sample import _ORDERS as ORDERS
 

@@ -40,6 +40,7 @@ def test_every_calculator_says_what_it_raises_and_where_its_theorem_is(name):
         (lambda: delta_of(1e-301), "delta must be at least 1e-300 and below 1, got 1e-301"),
         (lambda: delta_of("0.1"), "delta must be at least"),
         (lambda: count("n", 2.0), "n must be an integer >= 1, got 2.0"),
+        (lambda: count("n", 10**400), r"n must be at most 10\*\*300, got a number of 1,329 bits"),
         (lambda: exact("delta", float("nan"), below=1), "delta must be a number >= 0 and below 1, got nan"),
         (lambda: number("rho", 2, "at most 1", lambda x: x <= 1), "rho must be at most 1, got 2"),
     ],

@@ -124,3 +124,34 @@ def test_what_adds_next_to_nothing_to_a_pair_is_not_rounded_away():
 )
 def test_one_random_row_is_hidden_by_no_noise_where_none_is_enough(given):
     assert accounting.single_sample_sigma(**({"rows": 10, "steps": 10} | given)) == math.inf
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: accounting.cover_delta(0.1, 1.0, max_rounds=10**400),
+        lambda: accounting.experts_epsilon(0.1, 1e-6, horizon=10**400),
+        lambda: accounting.laplace_scale(1, 1e-6, releases=10**400),
+        lambda: accounting.selection_cost([(0.5, 1e-7)], runs=10**400),
+        lambda: accounting.single_sample_sigma(1, 1e-6, rows=10, steps=10**400),
+        lambda: accounting.winnow_rho(0.1, n_updates=10**200, n_draws=10**200),
+        lambda: accounting.repeated_epsilon(1, 10**18, 1e-6),
+    ],
+)
+def test_numbers_of_which_there_is_no_float_are_refused_by_their_name(call):
+    with pytest.raises(ValueError, match=r"(max_rounds|horizon|releases|runs|steps|n_draws|positives) must be at most"):
+        call()
+
+
+@pytest.mark.parametrize("epsilon", [1e100, 1e160, 1e300, 1.7e308])
+def test_the_largest_epsilons_need_little_noise(epsilon):
+    sigma = accounting.discrete_gaussian_sigma(epsilon, 1e-6, sensitivity=2**36)
+    assert 0 < sigma < 1e-30
+    assert accounting.discrete_gaussian_delta(sigma, epsilon, sensitivity=2**36) <= 1e-6
+    assert accounting.bill_noise([accounting.NoisySums(2**36, 1)], epsilon, 1e-6).noise[0] < 1e-30
+    assert accounting.selection_base(epsilon, 1e-6, runs=10, gaussian=True)[0] > epsilon / 10
+
+
+def test_pure_costs_too_large_for_exponentials_compose_with_gaussian_ones():
+    together = Composed([Cost("pure", 1e160, 1000), Cost("gaussian", 0.1, delta=1e-20)])
+    assert 1e163 <= together.epsilon(1e-12) < 1.001e163

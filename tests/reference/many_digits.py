@@ -90,7 +90,7 @@ def zcdp_curve(rho, epsilon, enough=None):
     rho, epsilon = ball(rho), ball(epsilon)
     if rho == 0:
         return ball(0)
-    if rho > ball(10) ** 290:
+    if rho > ball(10) ** 300:
         return ball(1)
     small, most = float(rho), float(min(epsilon, ball(10) ** 300))
 
