@@ -36,7 +36,7 @@ def test_an_adversary_asks_where_the_hypothesis_errs_and_keeps_a_member_that_is_
 
 
 def test_soa_errs_as_often_as_its_dimension_and_private_learners_err_more_where_the_adversary_adapts():
-    found = beyond.adaptive("thresholds", 7, 1, rounds=10_000)
+    found = beyond.adaptive("thresholds", 7, 1, rounds=4_000)
     assert found.pop("SOA, not private") == {"adaptive, most members left": 3, "planned": 3}
     for lines in found.values():
         assert max(lines.values()) == lines["planned"]

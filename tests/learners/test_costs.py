@@ -9,16 +9,16 @@ from dpfast.accounting import Budget, Composed, compose
 X = np.random.default_rng(3).integers(0, 2, (300, 6)).astype(bool)
 Y = X[:, 0] | X[:, 1]
 MODELS = {
-    "halfspace": (dpfast.HalfspaceClassifier, {}),
+    "halfspace": (dpfast.HalfspaceClassifier, {"n_rounds": 5}),
     "boosted": (dpfast.BoostedHalfspaceClassifier, {"n_rounds": 5}),
     "stumps": (dpfast.BoostedHalfspaceClassifier, {"n_rounds": 5, "weak_learner": "stump"}),
-    "projected": (dpfast.ProjectedHalfspaceClassifier, {"margin": 0.3}),
+    "projected": (dpfast.ProjectedHalfspaceClassifier, {"margin": 0.3, "n_rounds": 5}),
     "net": (dpfast.NetHalfspaceClassifier, {"margin": 0.5, "n_components": 2}),
     "features": (dpfast.FiniteClassLearner, {"hypotheses": "features"}),
     "linear": (dpfast.LinearLearner, {}),
-    "winnow": (dpfast.DPWinnowClassifier, {}),
-    "winnow with a test": (dpfast.DPWinnowClassifier, {"schedule": "sparse-vector"}),
-    "list": (dpfast.DecisionListClassifier, {}),
+    "winnow": (dpfast.DPWinnowClassifier, {"n_updates": 5}),
+    "winnow with a test": (dpfast.DPWinnowClassifier, {"schedule": "sparse-vector", "n_updates": 5}),
+    "list": (dpfast.DecisionListClassifier, {"max_rules": 5}),
 }
 
 

@@ -136,6 +136,8 @@ def test_whatever_is_discovered_makes_a_model(name, rows, frame):
     X, y = frame
     model = LEARNERS[name](epsilon=0.1, random_state=0).fit(X[:rows], y[:rows])
     assert len(model.predict(X)) == len(X)
+    if rows > 1:
+        return
     empty = pd.DataFrame({"a": [None] * 30, "b": [1.0] * 30})
     model = LEARNERS[name](random_state=0).fit(empty, np.arange(30) % 2)
     assert len(model.predict(empty)) == 30

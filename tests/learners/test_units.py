@@ -123,8 +123,7 @@ def _errors(x, y):
     return (votes != (y > 0)[:, np.newaxis]).sum(axis=0)
 
 
-@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
-@pytest.mark.parametrize("k", [1, 2, 3])
+@pytest.mark.parametrize(("k", "neighbors"), [(1, "replace"), (1, "add-remove"), (2, "replace"), (3, "add-remove")])
 def test_a_drawn_hypothesis_is_private_for_persons_and_uses_what_it_may(k, neighbors):
     epsilon, laws = 1.5, []
     for x, y in _persons(k, neighbors):

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
-from people import LEARNERS, OPEN, SCHEMA, cut, people, released
+from people import LEARNERS, OPEN, SCHEMA, cut, few, people, released
 from pyarrow import csv, parquet
 
 import dpfast
@@ -19,12 +19,7 @@ from dpfast.files import encodings
 from dpfast.files import parquet as parquet_rows
 from dpfast.parts import blocks
 
-FEW = {"BoostedHalfspaceClassifier": {"n_rounds": 3}, "ProjectedHalfspaceClassifier": {"n_rounds": 3}}
 OTHERS = [dpfast.BoostedHalfspaceClassifier, dpfast.ProjectedHalfspaceClassifier, dpfast.DPWinnowClassifier]
-
-
-def few(learner, **given):
-    return learner(random_state=3, **FEW.get(learner.__name__, {}), **given)
 
 
 def write(frame, folder, parts):

@@ -1,5 +1,7 @@
 """Streams of Arrow: the model of the table in memory, whoever gives the batches; they are read once and never whole."""
 
+from functools import cache
+
 import numpy as np
 import polars as pl
 import pyarrow as pa
@@ -48,6 +50,14 @@ SOURCES = {
     "own": Own,
 }
 every = pytest.mark.parametrize("source", SOURCES)
+
+
+@cache
+def in_memory(learner, schema, epsilon):
+    """The model of the table in memory, for all sources."""
+    return few(learner, schema=schema, epsilon=epsilon).fit(PEOPLE.drop(columns="buys"), PEOPLE["buys"])
+
+
 OTHERS = [DecisionListClassifier, *TWO_SIDED, FiniteClassLearner]
 
 
@@ -56,7 +66,7 @@ OTHERS = [DecisionListClassifier, *TWO_SIDED, FiniteClassLearner]
     [*((HalfspaceClassifier, source) for source in SOURCES), *zip(OTHERS, SOURCES, strict=True)],
 )
 def test_a_stream_gives_the_model_of_the_table_in_memory(learner, source):
-    whole = few(learner, schema=SCHEMA).fit(PEOPLE)
+    whole = in_memory(learner, SCHEMA, 1.0)
     model = few(learner, schema=SCHEMA).fit(SOURCES[source](TABLE))
     assert released(model) == released(whole)
     np.testing.assert_array_equal(model.predict(SOURCES[source](TABLE)), whole.predict(PEOPLE))
@@ -66,7 +76,7 @@ def test_a_stream_gives_the_model_of_the_table_in_memory(learner, source):
 @pytest.mark.parametrize("schema", [OPEN, None])
 def test_what_is_not_declared_of_a_stream_is_discovered_as_in_memory(schema, source):
     given = {"schema": schema, "epsilon": 20.0}
-    whole = few(HalfspaceClassifier, **given).fit(PEOPLE.drop(columns="buys"), PEOPLE["buys"])
+    whole = in_memory(HalfspaceClassifier, **given)
     model = few(HalfspaceClassifier, **given).fit(SOURCES[source](TABLE), "buys")
     assert model.encoder_.schema_.columns == whole.encoder_.schema_.columns
     assert released(model) == released(whole)

@@ -19,7 +19,7 @@ from dpfast.tables import unit_rows
 
 
 def test_scikit_learn_finds_nothing_wrong():
-    check_estimator(BoostedHalfspaceClassifier(n_rounds=10, random_state=0), on_skip=None)
+    check_estimator(BoostedHalfspaceClassifier(n_rounds=3, random_state=0), on_skip=None)
 
 
 @pytest.fixture(scope="module")

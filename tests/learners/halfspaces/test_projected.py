@@ -25,7 +25,7 @@ from dpfast.tables.unit_rows import unit_rows
 
 
 def test_scikit_learn_finds_nothing_wrong():
-    check_estimator(ProjectedHalfspaceClassifier(n_rounds=10, random_state=0), on_skip=None)
+    check_estimator(ProjectedHalfspaceClassifier(n_rounds=3, random_state=0), on_skip=None)
 
 
 @pytest.fixture(scope="module")

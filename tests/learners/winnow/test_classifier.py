@@ -237,9 +237,10 @@ def test_paper_calibration_follows_the_pseudo_code_with_the_same_random_numbers(
 
 
 @pytest.mark.filterwarnings("ignore:all .* updates are made")
-@pytest.mark.parametrize("average", [True, False])
-@pytest.mark.parametrize("batch", ["all", 3])
-@pytest.mark.parametrize("window", [False, True])
+@pytest.mark.parametrize(  # every two of the three together
+    ("window", "batch", "average"),
+    [(window, batch, window == (batch == 3)) for window in (False, True) for batch in ("all", 3)],
+)
 def test_a_stream_is_the_plain_algorithm_with_batches_weights_and_windows(window, batch, average, rng):
     K, m, epsilon = 4, 3, 60.0
     X = rng.choice([-1, 0, 1], size=(1500, 5))
