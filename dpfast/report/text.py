@@ -9,7 +9,7 @@ from dpfast.report.additive import code_columns, lost_in_noise, terms
 from dpfast.tables.cells import MISSING_NAME, CodeColumn
 from dpfast.tables.naming import listed
 
-MOST_COLUMNS, _MOST_VALUES, _LONGEST = 250, 12, 300  # columns, values of one, letters of all these
+MOST_COLUMNS, _MOST_TERMS, _MOST_VALUES, _LONGEST = 250, 30, 12, 300  # columns, terms, values of one, letters of these
 
 
 def summary(model: Any) -> str:
@@ -21,9 +21,9 @@ def summary(model: Any) -> str:
     return "\n".join(lines)
 
 
-def _by_column(every, classes, most=30):
+def _by_column(every, classes):
     two, found = len(classes) == 2, [term for term in every if term.clear] or every
-    names = [term.column.name + ("" if two else f" for {term.label}") for term in found[:most]]
+    names = [term.column.name + ("" if two else f" for {term.label}") for term in found[:_MOST_TERMS]]
     sides = [f"most for {label}" for label in classes[::-1]] if two else ["most for it", "most against it"]
     width = max(map(len, names), default=0)
     if not found[0].clear:
@@ -32,8 +32,8 @@ def _by_column(every, classes, most=30):
         ends = (f"{term.meaning(code)} ({term.weights[code]:+.2f})" for code in term.extremes())
         extremes = "; ".join(f"{side}: {end}" for side, end in zip(sides, ends, strict=True))
         yield f"{name:{width}}  moves the score by {term.importance:.2f} on average; {extremes}"
-    if len(found) > most:
-        yield f"and {len(found) - most:,} columns that matter less"
+    if len(found) > _MOST_TERMS:
+        yield f"and {len(found) - _MOST_TERMS:,} columns that matter less"
     if found[0].clear and (noise := lost_in_noise(every)):
         yield f"nothing clear of noise: {listed(noise)}"
 

@@ -17,21 +17,20 @@ _BLOCK_ROWS = 1 << 18  # a multiple of 64
 class CodeBits:
     """The bits of a table of codes, computed when they are used; bit j is 1 for some codes of one column.
 
-    Codes without a meaning in the table's `columns` are read as values. With `thresholds`, a column of bins has a bit
-    for each edge, such as "age > 37", and one for missing, and a column of two values that cannot be missing has a
-    single bit, for the second value. Otherwise, and for other columns of values, each code has a bit, exactly one of
-    which is 1.
+    A column of bins has a bit for each edge, such as "age > 37", and one for missing. A column of two values that
+    cannot be missing has a single bit, for the second value. Other columns of values, and codes without a meaning in
+    the table's `columns`, have a bit for each code, exactly one of which is 1.
 
     `spans` has the column of each bit, and the first and the last code for which it is 1: int64, shape (d, 3).
     """
 
     ndim = 2
 
-    def __init__(self, table: CodeTable, *, thresholds: bool = True):
+    def __init__(self, table: CodeTable):
         columns = table.columns or (None,) * table.shape[1]
         names = table.names or [f"x{j}" for j in range(table.shape[1])]
         self._codes = table.codes
-        called, self.spans = _spelled(columns, tuple(names), tuple(table.sizes.tolist()), thresholds)
+        called, self.spans = _spelled(columns, tuple(names), tuple(table.sizes.tolist()))
         self.feature_names = list(called)
         starts = table.offsets[self.spans[:, 0]]
         self._starts, self._ends = starts + self.spans[:, 1], starts + self.spans[:, 2] + 1
@@ -66,41 +65,35 @@ class CodeBits:
         return bits
 
 
-def code_bits(table: CodeTable, *, thresholds: bool = True) -> BitMatrix:
-    """Return the codes of a table as packed bits, with names; the arguments are those of `CodeBits`."""
-    return CodeBits(table, thresholds=thresholds).packed()
-
-
 def packed_codes(X):
-    """Return X, or the bits of its codes."""
-    return code_bits(X) if isinstance(X, CodeTable) else X
+    """Return a table of codes as packed bits, with the names of `CodeBits`, and any other table unchanged."""
+    return CodeBits(X).packed() if isinstance(X, CodeTable) else X
 
 
 def bit_count(columns) -> int:
-    """Return the number of bits of the codes of columns, with thresholds."""
-    return sum(len(_bits(column, column.size, True)[0]) for column in columns)
+    """Return the number of bits of the codes of columns."""
+    return sum(len(_bits(column, column.size)[0]) for column in columns)
 
 
 @lru_cache(maxsize=1 << 4)  # by declarations, for repeated fits
-def _spelled(columns, names, sizes, thresholds):
+def _spelled(columns, names, sizes):
     """Return the name of each bit, and its column, first and last code: int64, shape (bits, 3)."""
-    bits = [_bits(*of, thresholds) for of in zip(columns, sizes, strict=True)]
+    bits = [_bits(*of) for of in zip(columns, sizes, strict=True)]
     called = [f"{name} {meant}" for name, (all_meant, _) in zip(names, bits, strict=True) for meant in all_meant]
     of_column = np.repeat(np.arange(len(bits)), [len(spans) for _, spans in bits])
     return called, np.column_stack([of_column, np.concatenate([spans for _, spans in bits])])
 
 
 @lru_cache(maxsize=1 << 12)
-def _bits(column, size, thresholds):
+def _bits(column, size):
     """Return the meaning of each bit of a column, and its first and last code: int64, shape (bits, 2)."""
     each = np.arange(size).repeat(2).reshape(-1, 2)
     if column is None:
         return [f"= {code}" for code in range(size)], each
-    if thresholds and column.ordered:
+    if column.ordered:
         first, above = np.arange(1, column.bins), [f"> {column.written(edge)}" for edge in column.edges]
         spans = np.column_stack([first, np.full_like(first, column.bins - 1)])
         return ([*above, f"= {MISSING_NAME}"], np.vstack([spans, each[-1:]])) if column.nullable else (above, spans)
-    if thresholds and size == 2 and not column.other and not column.nullable:
+    if size == 2 and not column.other and not column.nullable:
         return [f"= {column.values[1]}"], each[1:]
-    starts = ("" if column.ordered and code < column.bins else "= " for code in range(size))
-    return [start + column.meaning(code) for code, start in enumerate(starts)], each
+    return [f"= {column.meaning(code)}" for code in range(size)], each

@@ -12,7 +12,7 @@ from dpfast.kernels import net, weights
 from dpfast.learners.base import cosines
 from dpfast.learners.halfspaces.images import CodeImage, Opening
 from dpfast.tables import Boolean, Category, Numeric
-from dpfast.tables.code_bits import code_bits
+from dpfast.tables.code_bits import packed_codes
 from dpfast.tables.encoding import encode
 from dpfast.tables.labels import class_codes
 from dpfast.tables.projection import LARGEST, project, readable, row_products
@@ -166,7 +166,8 @@ def _people(entries):
 def _codes(table):
     codes = encode(table, SCHEMA)
     n = len(codes)
-    images = [(row.tobytes(), bits.tobytes()) for row, bits in zip(codes.toarray(), code_bits(codes).rows, strict=True)]
+    both = zip(codes.toarray(), packed_codes(codes).rows, strict=True)
+    images = [(row.tobytes(), bits.tobytes()) for row, bits in both]
     for fit_intercept in (False, True):
         rows = unit_rows(codes, fit_intercept=fit_intercept)
         image = CodeImage(rows, 2, fit_intercept)

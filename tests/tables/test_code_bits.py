@@ -1,8 +1,7 @@
 import numpy as np
-import pytest
 
 from dpfast.tables import Boolean, Category, CodeTable, Numeric, Schema
-from dpfast.tables.code_bits import code_bits
+from dpfast.tables.code_bits import packed_codes
 from dpfast.tables.encoding import encode
 
 SCHEMA = Schema(
@@ -24,7 +23,7 @@ TABLE = {
 
 
 def test_bits_are_thresholds_and_values_by_their_names():
-    bits = code_bits(encode(TABLE, SCHEMA))
+    bits = packed_codes(encode(TABLE, SCHEMA))
     expected = {
         "age > 18": [0, 1, 1, 0],
         "age > 37.5": [0, 0, 1, 0],
@@ -43,34 +42,8 @@ def test_bits_are_thresholds_and_values_by_their_names():
     np.testing.assert_array_equal(bits.toarray(), np.transpose([*expected.values()]))
 
 
-def test_without_thresholds_exactly_one_bit_of_a_column_is_set():
-    table = encode(TABLE, SCHEMA)
-    bits = code_bits(table, thresholds=False)
-    assert bits.feature_names == [
-        "age at most 18",
-        "age above 18, at most 37.5",
-        "age above 37.5",
-        "age = missing",
-        "dose at most 1",
-        "dose above 1",
-        "job = clerk",
-        "job = smith",
-        "job = other",
-        "job = missing",
-        "ill = false",
-        "ill = true",
-        "smokes = false",
-        "smokes = true",
-        "smokes = missing",
-    ]
-    assert bits.shape[1] == table.offsets[-1]
-    for first, end in zip(table.offsets, table.offsets[1:], strict=False):
-        assert (bits.toarray()[:, first:end].sum(axis=1) == 1).all()
-
-
-@pytest.mark.parametrize("thresholds", [True, False])
-def test_codes_that_nobody_explains_are_values(thresholds):
-    bits = code_bits(CodeTable([[0, 2], [1, 1]], sizes=[2, 3], names=["a", "b"]), thresholds=thresholds)
+def test_codes_that_nobody_explains_are_values():
+    bits = packed_codes(CodeTable([[0, 2], [1, 1]], sizes=[2, 3], names=["a", "b"]))
     assert bits.feature_names == ["a = 0", "a = 1", "b = 0", "b = 1", "b = 2"]
     assert bits.toarray().astype(int).tolist() == [[1, 0, 0, 0, 1], [0, 1, 0, 1, 0]]
-    assert code_bits(CodeTable([[0]], sizes=[1])).feature_names == ["x0 = 0"]
+    assert packed_codes(CodeTable([[0]], sizes=[1])).feature_names == ["x0 = 0"]
