@@ -1,14 +1,13 @@
 """dpfast experts: follow the advice of experts on a table of losses."""
 
 import sys
-from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 from rich.text import Text
 
 from .files import read
-from .options import Beta, Decimal, Delta, Encoding, Epsilon, Relation, Seed, Separator, ShowPrivate
+from .options import Beta, Decimal, Delta, Encoding, Epsilon, Relation, Seed, Separator, ShowPrivate, Written
 from .outputs import check_files, csv_of, deliver
 from .report import errors, facts, number, reporting
 
@@ -37,7 +36,7 @@ def experts(
     encoding: Encoding = "utf-8",
     seed: Seed = None,
     show_private: ShowPrivate = False,
-    out: Annotated[Path | None, typer.Option(help="Write here instead of to standard output.")] = None,
+    out: Written = None,
 ):
     """Draw the expert to follow in each round from the rounds before it, and write one name to each line.
 

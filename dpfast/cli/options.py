@@ -15,6 +15,7 @@ Data = Annotated[
         help="A .csv, .tsv, .parquet, .svm or .npz file, a folder of Parquet files, or the bundled mushroom or adult.",
     ),
 ]
+Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A file that fit --out wrote.")]
 Epsilon = Annotated[float, typer.Option(help="Privacy budget, above 0: smaller is more private.")]
 Delta = Annotated[
     float, typer.Option(help="Term that is added to the bound of epsilon, in (0, 1); choose it well below 1 / rows.")
@@ -39,6 +40,7 @@ Negations = Annotated[bool, typer.Option(help="Also use the negation of each fea
 Seed = Annotated[int | None, typer.Option(help="Seed for tests: the result is reproducible, hence not private.")]
 ShowPrivate = Annotated[bool, typer.Option("--show-private", help="Also show exact figures, which are private.")]
 Out = Annotated[Path | None, typer.Option(help="Save the model here, as JSON.")]
+Written = Annotated[Path | None, typer.Option(help="Write here instead of to standard output.")]
 Ledger = Annotated[
     Path | None,
     typer.Option("--budget", help="Charge this budget, a file made by dpfast budget, before anything is drawn."),

@@ -1,13 +1,12 @@
 """dpfast predict: the labels that a saved model gives to a table."""
 
 import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from .files import check_there, in_order, limits_of, read, read_codes_of, reading_of
-from .options import Data, Decimal, Encoding, Separator
+from .options import Data, Decimal, Encoding, Model, Separator, Written
 from .outputs import check_files, csv_of
 from .report import reporting
 
@@ -15,7 +14,7 @@ _KNOWN = "a model made by dpfast fit knows this itself."
 
 
 def predict(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file that fit --out wrote.")],
+    model: Model,
     data: Data,
     label: Annotated[str | None, typer.Option(help="Column of labels to leave out.")] = None,
     threshold: Annotated[float | None, typer.Option(help=f"Turn numbers into bits; {_KNOWN}")] = None,
@@ -26,7 +25,7 @@ def predict(
     separator: Separator = None,
     decimal: Decimal = ".",
     encoding: Encoding = "utf-8",
-    out: Annotated[Path | None, typer.Option(help="Write here instead of to standard output.")] = None,
+    out: Written = None,
 ):
     """Predict the label of each row, and write one label to each line.
 

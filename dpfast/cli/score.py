@@ -1,20 +1,19 @@
 """dpfast score: how good a saved model is on rows that it never saw, by noisy figures."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from .figures import figures, kept, printed
 from .files import charged, check_there
-from .options import Data, Decimal, Encoding, Epsilon, Json, Label, Ledger, Relation, Seed, Separator
+from .options import Data, Decimal, Encoding, Epsilon, Json, Label, Ledger, Model, Relation, Seed, Separator
 from .outputs import check_files
 from .predict import table_for
 from .report import answer, facts, output, reporting
 
 
 def score(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file that fit --out wrote.")],
+    model: Model,
     data: Data,
     epsilon: Epsilon,
     label: Label = None,

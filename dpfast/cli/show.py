@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from .options import Json
+from .options import Json, Model
 from .outputs import check_files
 from .report import answer, facts, output, reporting, say, spent
 
@@ -60,7 +60,7 @@ def _public(known, fitted):
 
 
 def report(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file that fit --out wrote.")],
+    model: Model,
     out: Annotated[Path | None, typer.Option(help="File to write; by default beside the model.")] = None,
 ):
     """Write one self-contained HTML page about a saved model: the model, how good it is, and its claim."""

@@ -30,7 +30,7 @@ from dpfast.learners.parameters import (
 )
 from dpfast.learners.saving import entries, found_facts, found_shares
 from dpfast.learners.units import bounded_rows, own_generator
-from dpfast.tables.code_bits import packed_codes
+from dpfast.tables.code_bits import CodeBits
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.columns import Numeric, text_of
 from dpfast.tables.discovered import WIDEST, Discovered
@@ -287,7 +287,7 @@ class TableReader(Parameters):
 
     def _read_codes(self, X):
         """Return codes as this learner reads them, by default as bits; return other tables unchanged."""
-        return packed_codes(X)
+        return CodeBits(X).packed() if isinstance(X, CodeTable) else X
 
     def _named(self, X):
         """Return X with the names of the columns of the fit, for models of undeclared tables."""
