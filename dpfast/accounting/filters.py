@@ -165,8 +165,8 @@ class Filter:
         for _ in range(200):  # the bound on rho is unimodal in ln b
             a, c = low ** (2 / 3) * high ** (1 / 3), low ** (1 / 3) * high ** (2 / 3)
             low, high = (a, high) if self._bound(a) / (1 + a) < self._bound(c) / (1 + c) else (low, c)
-        near = math.sqrt(math.log(1 / delta) / rho) if rho else low  # 0 where no float is small enough
-        return max((low, near), key=lambda b: self._bound(b) / (1 + b))
+        near = math.sqrt(math.log(1 / delta) / rho) if rho else 0.0  # rho is 0 where no float is small enough
+        return max((low, near or low), key=lambda b: self._bound(b) / (1 + b))
 
     def _bound(self, b: float) -> float:
         """Return D of order 1 + b."""

@@ -63,9 +63,10 @@ def test_the_smallest_charges_are_charges(epsilon):
         budget.charge(epsilon, 0, cost=[Cost("pure", epsilon)], count=10**38)
 
 
-@pytest.mark.parametrize("delta", [1e-6, 0.5])
-def test_the_largest_budgets_take_gaussian_costs(delta):
-    budget = Budget(1.7e308, delta, composition="gaussian")
+@pytest.mark.parametrize("composition", ["gaussian", "renyi"])
+@pytest.mark.parametrize("delta", [1e-6, 0.5, math.nextafter(1, 0)])
+def test_the_largest_budgets_take_gaussian_costs(delta, composition):
+    budget = Budget(1.7e308, delta, composition=composition)
     budget.charge(1, 1e-9, cost=[Cost("gaussian", 1.0)])
     assert budget.charges == ((1.0, 1e-9),)
 

@@ -129,7 +129,18 @@ def quotient(over, under, length):
         ctx.cap = before
 
 
-def integral(function, *ends):
-    """The integral of an analytic function from the first end to the last, in pieces between the others."""
-    pieces = (acb.integral(lambda x, _: function(x), a, b, rel_tol=2.0**-40) for a, b in pairwise(map(ball, ends)))
+def integral(function, *ends, bits=40):
+    """The integral of an analytic function from the first end to the last, in pieces between the others.
+
+    It is sought to so many bits, and computed with some more: its ball is as wide as that makes it.
+    """
+    pieces = (_piece(function, a, b, bits) for a, b in pairwise(map(ball, ends)))
     return total(piece.real for piece in pieces)
+
+
+def _piece(function, a, b, bits):
+    before, ctx.prec = ctx.prec, bits + 20
+    try:
+        return acb.integral(lambda x, _: function(x), a, b, rel_tol=2.0**-bits)
+    finally:
+        ctx.prec = before
