@@ -27,7 +27,7 @@ LEARNERS = {
     "halfspace": (lambda: few(dpfast.HalfspaceClassifier), VECTORS),
     "linear learner": (dpfast.LinearLearner, VECTORS),
     "linear minimizer": (dpfast.LinearMinimizer, {"X": X}),
-    "list": (dpfast.DecisionListClassifier, VECTORS),
+    "list": (lambda: few(dpfast.DecisionListClassifier), VECTORS),
     "littlestone": (lambda: LittlestoneLearner(9.0, 1e-6, Thresholds(4), 0.4), POINTS),
     "littlestone, staged": (lambda: StagedLittlestoneLearner(9.0, 1e-6, Thresholds(4), 0.4), POINTS),
     "net": (lambda: few(dpfast.NetHalfspaceClassifier), VECTORS),

@@ -18,13 +18,13 @@ from dpfast.tables.code_bits import CodeBits
 from dpfast.tables.encoding import encode
 
 LEARNERS = {
-    "halfspace": lambda **own: dpfast.HalfspaceClassifier(n_rounds=12, **own),
-    "projected": lambda **own: dpfast.ProjectedHalfspaceClassifier(n_rounds=12, **own),
-    "boosted": lambda **own: dpfast.BoostedHalfspaceClassifier(n_rounds=12, **own),
+    "halfspace": lambda **own: dpfast.HalfspaceClassifier(n_rounds=6, **own),
+    "projected": lambda **own: dpfast.ProjectedHalfspaceClassifier(n_rounds=6, **own),
+    "boosted": lambda **own: dpfast.BoostedHalfspaceClassifier(n_rounds=6, **own),
     "net": lambda **own: dpfast.NetHalfspaceClassifier(n_components=3, net_radius=0.2, n_projections=10, **own),
     "linear learner": lambda **own: dpfast.LinearLearner(**own),
-    "winnow": lambda **own: dpfast.DPWinnowClassifier(n_draws=100, **own),
-    "list": lambda **own: dpfast.DecisionListClassifier(**own),
+    "winnow": lambda **own: dpfast.DPWinnowClassifier(n_draws=100, n_updates=10, **own),
+    "list": lambda **own: dpfast.DecisionListClassifier(max_rules=5, **own),
     "features": lambda **own: dpfast.FiniteClassLearner(hypotheses="features", **own),
 }
 DECLARED = Schema(

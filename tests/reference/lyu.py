@@ -13,6 +13,7 @@ from reference import littlestone as slow
 from reference.chance import laplace_at_least
 
 
+@cache
 def private_sample(lists, epsilon, bottom):
     """Algorithm 1, as a law; None is the failure symbol."""
     scores = Counter(u for one in lists for u in set(one))
@@ -21,6 +22,13 @@ def private_sample(lists, epsilon, bottom):
     return {u: weight / total for u, weight in weights.items()}
 
 
+@cache
+def most_votes(lists):
+    """On how many of the lists the item is that is on most."""
+    return max(Counter(f for one in lists for f in one).values(), default=0)
+
+
+@cache
 def above(value, threshold, epsilon):
     """One test of Algorithm 2 as a law: value + Lap(1 / epsilon) >= threshold."""
     p = laplace_at_least(threshold - value, epsilon)
@@ -62,7 +70,7 @@ def private_erm(chance, hypotheses, examples, *, d, alpha, k, p, thresholds, vot
         frequency = max(Counter(f for one in lists for f in one).values(), default=0)
         passed = thresholds.test(threshold - frequency)
         if chance.choose({True: passed, False: 1 - passed}):
-            return j, chance.choose(private_sample(lists, epsilon, bottom))
+            return j, chance.choose(private_sample(tuple(map(frozenset, lists)), epsilon, bottom))
     return None, None
 
 
@@ -73,7 +81,7 @@ class PrivateOnlineLearn:
         self.chance, self.hypotheses, self.plan, self.d, self.listing = chance, frozenset(hypotheses), plan, d, listing
         self.budget = plan.n_releases
         self.S = [[] for _ in range(plan.n_teachers)]
-        self.j, self.halted, self.h = 1, False, slow.soa(self.hypotheses)
+        self.j, self.halted, self.h = 1, False, soa(self.hypotheses)
         self.joint_train()
         self.E = []
 
@@ -100,8 +108,8 @@ class PrivateOnlineLearn:
     def joint_train(self):
         plan, k = self.plan, self.plan.n_teachers
         while self.j <= self.d + 1:
-            lists = [self.list_of(tuple(map(tuple, S))) for S in self.S]
-            m = max(Counter(f for one in lists for f in one).values(), default=0)
+            lists = tuple(self.list_of(tuple(map(tuple, S))) for S in self.S)
+            m = most_votes(lists)
             if self.chance.choose(above(m, 4 * k // 5 + 1, plan.below_epsilon)):
                 law = private_sample(lists, plan.exponent, plan.bottom_score)
                 drawn = [h for h in (self.chance.choose(law) for _ in range(plan.n_draws)) if h is not None]
@@ -117,6 +125,9 @@ class PrivateOnlineLearn:
 def define_class(hypotheses, S, j, d):
     rate = Fraction(1, 10) * (1 - Fraction(1, d)) ** j
     return frozenset(h for h in hypotheses if all(errors(h, A) <= rate * len(A) for A in S))
+
+
+soa = cache(slow.soa)
 
 
 @cache

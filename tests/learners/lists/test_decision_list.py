@@ -21,7 +21,7 @@ from dpfast.learners.lists.covering import REACH, falling_weights, greedy_cover
 
 
 def test_scikit_learn_finds_nothing_wrong():
-    check_estimator(DecisionListClassifier(random_state=0), on_skip=None)
+    check_estimator(DecisionListClassifier(max_rules=3, random_state=0), on_skip=None)
 
 
 @pytest.fixture(scope="module")

@@ -33,7 +33,7 @@ from dpfast.mechanisms import AboveThreshold
 from dpfast.parts import MemoryParts
 
 
-@pytest.mark.parametrize("estimator", [DPWinnowClassifier(random_state=0), WinnowClassifier()])
+@pytest.mark.parametrize("estimator", [DPWinnowClassifier(n_updates=3, random_state=0), WinnowClassifier()])
 def test_scikit_learn_finds_nothing_wrong(estimator):
     check_estimator(estimator, on_skip=None)
 
