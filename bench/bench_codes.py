@@ -10,6 +10,7 @@ from dpfast.learners.halfspaces.halfspace import image_of
 from dpfast.parts import Piece
 from dpfast.tables import Numeric
 from dpfast.tables.code_bits import packed_codes
+from dpfast.tables.codes import CodeRows
 from dpfast.tables.unit_rows import unit_rows
 
 N, P = 200_000, 100
@@ -113,7 +114,7 @@ def drawn(size):
 
 def test_dpfast_codes(benchmark, table, labels):
     note(benchmark, "a round of a halfspace", table)
-    benchmark(a_round(unit_rows(table), labels.astype(np.int64), drawn))
+    benchmark(a_round(CodeRows(table), labels.astype(np.int64), drawn))
 
 
 def test_csr_of_indicators(benchmark, table, labels):

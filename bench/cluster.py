@@ -13,7 +13,6 @@ import argparse
 import math
 import os
 import time
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -24,7 +23,7 @@ from dpfast.learners.halfspaces.halfspace import image_of
 from dpfast.parts import Piece
 from dpfast.parts.dask_parts import FAN, DaskBackend
 from dpfast.parts.engine import EngineParts
-from dpfast.tables.unit_rows import unit_rows
+from dpfast.tables.codes import CodeRows
 
 COLUMNS, SIZE = 32, 8  # of codes, and how many a column has
 PART_SIZES = [10**k for k in range(4, 9)]
@@ -97,7 +96,7 @@ def best(costs, n, workers):
 def piece(n, seed=0):
     rng = np.random.default_rng(seed)
     table = CodeTable.from_arrays(list(rng.integers(0, SIZE, (COLUMNS, n), np.uint8)), [SIZE] * COLUMNS)
-    made = Piece(table, rng.integers(0, 2, n), partial(unit_rows, fit_intercept=True))
+    made = Piece(table, rng.integers(0, 2, n), CodeRows)
     assert made.rows.shape[0] == n  # made now, not in the first round
     return made
 

@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from dpfast.parts.blocks import slices
 from dpfast.parts.engine import Backend, EngineParts, MemoryParts
 
+MOST_ROWS = 1 << 30  # sums of so many weighted rows fit into 64 bits
 _ROWS = 1 << 18  # rows that are counted or looked up at a time, since numpy takes eight bytes for each of their codes
 
 
@@ -224,6 +225,19 @@ def _sound(X):
     elif X.format == "coo":
         X = sp.coo_array((X.data, X.coords), shape=X.shape)  # the constructor checks them
     return X
+
+
+def check_shape(shape: tuple[int, ...]) -> None:
+    """Refuse a table without rows or columns, or with more than MOST_ROWS rows."""
+    if 0 in shape:
+        raise ValueError(f"X must have at least one row and one column, got shape {shape}")
+    if shape[0] > MOST_ROWS:
+        raise ValueError(f"X must have at most 2**30 rows, got {shape[0]}")
+
+
+def side_by_side(columns: list[np.ndarray]) -> np.ndarray:
+    """Return arrays of one length as the columns of an array; a single one is not copied."""
+    return columns[0][:, np.newaxis] if len(columns) == 1 else np.stack(columns, axis=1)
 
 
 def row_index(index: Any, kind: str) -> Any:

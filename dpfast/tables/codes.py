@@ -20,7 +20,7 @@ from dpfast.kernels import logistic
 from dpfast.kernels.codes import MOST_SIZE, Columns
 from dpfast.kernels.own import frozen, own
 from dpfast.parts.blocks import BLOCK_BYTES, map_blocks, slices, threads
-from dpfast.tables.arrays import row_index
+from dpfast.tables.arrays import check_shape, row_index
 
 
 class CodeTable:
@@ -240,6 +240,7 @@ class CodeRows:
     """
 
     def __init__(self, table):
+        check_shape(table.shape)
         self._set(table.codes, table.columns or (None,) * table.shape[1])
 
     def _set(self, codes, columns):

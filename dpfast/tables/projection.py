@@ -5,7 +5,7 @@ import scipy.sparse as sp
 
 from dpfast.kernels import reals, signs
 from dpfast.parts.blocks import BLOCK_BYTES, map_blocks, slices
-from dpfast.tables.arrays import as_numbers
+from dpfast.tables.arrays import as_numbers, check_shape
 from dpfast.tables.bit_matrix import BitMatrix
 from dpfast.tables.code_bits import packed_codes
 
@@ -19,8 +19,7 @@ def projectable(X):
     """
     X = packed_codes(X)
     if isinstance(X, BitMatrix):
-        if 0 in X.shape:
-            raise ValueError(f"X must have at least one row and one column, got shape {X.shape}")
+        check_shape(X.shape)
         return X
     if _is_boolean(X):
         return BitMatrix(X)

@@ -12,33 +12,24 @@ import scipy.sparse as sp
 
 from dpfast.kernels import unit_rows as kernel
 from dpfast.parts.blocks import BLOCK_BYTES, map_blocks, slices, threads
-from dpfast.tables.arrays import as_numbers
+from dpfast.tables.arrays import as_numbers, check_shape, side_by_side
 from dpfast.tables.bit_matrix import BitMatrix
-from dpfast.tables.codes import CodeRows, CodeTable
-
-MOST_ROWS = 1 << 30  # sums of so many weighted rows fit into 64 bits
 
 
 def unit_rows(X, *, fit_intercept=False, normalize=False):
-    """Return X as rows of the unit ball: UnitRows, or CodeRows for codes.
+    """Return X as rows of the unit ball.
 
     With `fit_intercept`, a constant 1 is appended to each row first. With `normalize`, rows other than zero are scaled
-    to norm 1; otherwise only rows outside the ball are. Rows of codes are always in the ball. Bits are 0 and 1; NaN,
-    infinities and wrong shapes are refused.
+    to norm 1; otherwise only rows outside the ball are. Bits are 0 and 1; NaN, infinities and wrong shapes are refused.
 
     X is read once, and 8 bytes are kept for each row. CSR arrays and packed bits are copied unless they are read-only.
     Dense arrays are not copied: C-contiguous floats are read where they are, and others are converted to floats part
     by part in every pass. Each sum of rows checks that they are as they were at first; an
     error says if they were changed meanwhile. Read-only C-contiguous floats need no check.
     """
-    if not isinstance(X, (BitMatrix, CodeTable)):
+    if not isinstance(X, BitMatrix):
         X = as_numbers(X, sparse=["csr"])
-    if 0 in X.shape:
-        raise ValueError(f"X must have at least one row and one column, got shape {X.shape}")
-    if X.shape[0] > MOST_ROWS:
-        raise ValueError(f"X must have at most 2**30 rows, got {X.shape[0]}")
-    if isinstance(X, CodeTable):
-        return CodeRows(X)
+    check_shape(X.shape)
     rows: list = []  # of each part, if they are read only once
     if isinstance(X, BitMatrix):
         parts = slices(len(X), BLOCK_BYTES // max(8, X.rows[:1].nbytes))
@@ -176,11 +167,6 @@ def _csr_parts(X, parts):
         ends = X.indptr[part.start : part.stop + 1].astype(np.int64)
         stored = slice(ends[0], ends[-1])
         yield kernel.Csr(ends - ends[0], indices[stored], data[stored], X.shape[1])
-
-
-def side_by_side(columns):
-    """Return arrays of one length as the columns of an array; a single one is not copied."""
-    return columns[0][:, np.newaxis] if len(columns) == 1 else np.stack(columns, axis=1)
 
 
 def _kernel_rows(block):

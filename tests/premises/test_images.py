@@ -13,6 +13,7 @@ from dpfast.learners.base import cosines
 from dpfast.learners.halfspaces.images import CodeImage, Opening
 from dpfast.tables import Boolean, Category, Numeric
 from dpfast.tables.code_bits import packed_codes
+from dpfast.tables.codes import CodeRows
 from dpfast.tables.encoding import encode
 from dpfast.tables.labels import class_codes
 from dpfast.tables.projection import LARGEST, project, readable, row_products
@@ -169,7 +170,7 @@ def _codes(table):
     both = zip(codes.toarray(), packed_codes(codes).rows, strict=True)
     images = [(row.tobytes(), bits.tobytes()) for row, bits in both]
     for fit_intercept in (False, True):
-        rows = unit_rows(codes, fit_intercept=fit_intercept)
+        rows = CodeRows(codes)
         image = CodeImage(rows, 2, fit_intercept)
         counts = tuple(np.ones(size) for size in rows.sizes)  # as if released
         ranks = tuple(np.linspace(-1, 1, each.bins) if each.ordered else None for each in rows.columns)

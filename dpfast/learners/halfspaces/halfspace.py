@@ -36,6 +36,11 @@ _WEIGHTS = Kind(
 _BEFORE_PAIRS = Fraction(3, 10)  # share of the rounds before the choice of pairs
 
 
+def rows_of(X, fit_intercept):
+    """Return a table as this learner reads it: rows of codes, or plain rows of norm 1."""
+    return CodeRows(X) if isinstance(X, CodeTable) else unit_rows(X, fit_intercept=fit_intercept, normalize=True)
+
+
 def image_of(rows, classes, fit_intercept):
     """Return the image of rows of codes or of plain rows."""
     return (CodeImage if isinstance(rows, CodeRows) else PlainImage)(rows, classes, fit_intercept)
@@ -235,7 +240,7 @@ class HalfspaceClassifier(PrivateClassifier):
         return X
 
     def _image(self):
-        return partial(unit_rows, fit_intercept=bool(self.fit_intercept), normalize=True)
+        return partial(rows_of, fit_intercept=bool(self.fit_intercept))
 
     def _checked(self, X=None, y=None, units=None):
         p = super()._checked(X, y, units)

@@ -70,7 +70,7 @@ from dpfast.learners.halfspaces.pairs import GROUPS, SHARE, Pairs, draws
 from dpfast.learners.halfspaces.scales import MOST_COLUMNS, ScaleMixture
 from dpfast.learners.halfspaces.steepness import LEVELS, REACH, STEPS, level_ends, middle_of, slope_and_height
 from dpfast.learners.parameters import changed_rows, check_scale
-from dpfast.tables.unit_rows import side_by_side
+from dpfast.tables.arrays import side_by_side
 
 ROUNDS_PAID = 20  # the opening costs one round for every so many rounds
 _CURVED = 0.25  # the mean curvature of the loss if both classes have half of the rows

@@ -10,11 +10,11 @@ import dpfast
 from dpfast import BitMatrix, CodeTable, HalfspaceClassifier
 from dpfast.accounting import Budget, BudgetExceeded, discrete_gaussian_delta
 from dpfast.learners.halfspaces import halfspace
-from dpfast.learners.halfspaces.halfspace import image_of
+from dpfast.learners.halfspaces.halfspace import image_of, rows_of
 from dpfast.learners.halfspaces.model import ROUNDS_PAID, ShrunkenDescent
 from dpfast.learners.halfspaces.steepness import STEPS
+from dpfast.tables import unit_rows
 from dpfast.tables.cells import CodeColumn
-from dpfast.tables.unit_rows import unit_rows
 
 
 def test_scikit_learn_finds_nothing_wrong():
@@ -236,7 +236,7 @@ def test_all_releases_together_are_worth_what_is_claimed(kind, n_rounds, neighbo
     assert len(drawn) == n_rounds + 1 + leveled + (leveled and constant)
     assert clf.n_rounds_ == n_rounds
     (counts, sigma), *rounds = drawn
-    image = image_of(unit_rows(X, fit_intercept=constant, normalize=True), classes, constant)
+    image = image_of(rows_of(X, constant), classes, constant)
     reach, weight = image.reach, image.opening_question()[2]
     unit = int(counts[-classes:].sum()) // 60 // weight
     cells = (2 if kind == "codes" else moves * 2**34 * constant) + weight**2  # two columns, or rows of norm 2^17
@@ -433,18 +433,11 @@ def test_more_classes_than_would_finish_are_refused_before_the_charge_with_what_
 
 
 @pytest.mark.parametrize(("classes", "reads"), [(2, 1), (3, 6)])
-def test_a_round_reads_plain_rows_as_often_as_the_notes_say(classes, reads, rng):
-    X, counted = rng.normal(size=(30, 2)), []
-
-    class Rows:
-        shape, bounds, feature_names = X.shape, [0, 30], None
-
-        def block(self, k):
-            counted.append(k)
-            return X
-
-    passes = []
+def test_a_round_reads_plain_rows_as_often_as_the_notes_say(classes, reads, rng, monkeypatch):
+    X, counted, passes = np.asfortranarray(rng.normal(size=(30, 2))), [], []  # converted anew in each pass
+    plain = unit_rows._kernel_rows
+    monkeypatch.setattr(unit_rows, "_kernel_rows", lambda block: counted.append(0) or plain(block))
     for n_rounds in (2, 5):
-        HalfspaceClassifier(n_rounds=n_rounds, random_state=0).fit(Rows(), np.arange(30) % classes)
+        HalfspaceClassifier(n_rounds=n_rounds, random_state=0).fit(X, np.arange(30) % classes)
         passes.append(len(counted))
     assert passes[1] - 2 * passes[0] == 3 * reads
