@@ -92,10 +92,10 @@ Definition sparse_sample_fits e B L d : Prop := L * exp (- (e * B)) * (1 + exp e
 Definition selection_fits e m E : Prop := e + 2 * ln ((m * exp e + 1) / (m + exp e)) <= E.
 
 Ltac number := unfold part; interval with (i_prec 120).
-Ltac middle N := apply (curve_middle _ _ N); [reflexivity|lra|lra|number|number|number].
-Ltac middle_above N := apply (curve_middle_above _ _ N); [reflexivity|lra|lra|rewrite INR_IZR_INZ; simpl; lra|number|number|number].
-Ltac any := apply curve_any; [lra|lra|number|number].
-Ltac any_above := apply curve_any_above; [lra|lra|number|number].
+Ltac middle N := apply (curve_middle _ _ N); [reflexivity|lra|lra|lra|number|number].
+Ltac middle_above N := apply (curve_middle_above _ _ N); [reflexivity|lra|lra|rewrite INR_IZR_INZ; simpl; lra|lra|number|number].
+Ltac any := apply curve_any; [lra|lra|lra|number].
+Ltac any_above := apply curve_any_above; [lra|lra|lra|number].
 Ltac low := apply curve_low; [lra|number].
 Ltac zero := apply curve_zero; [lra|lra|lra|rewrite INR_IZR_INZ; simpl; lra].
 Ltac zero_range := apply curve_zero_range; lra.
