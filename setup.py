@@ -14,14 +14,14 @@ from setuptools.modified import newer_group
 
 DEBUG = bool(os.environ.get("DPFAST_DEBUG"))
 SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
-OPTIMISE = ["-O1", "-g", "-UNDEBUG", *SANITIZE] if DEBUG else ["-O3", "-g0"]
+OPTIMISE = ["-O1", "-g1", "-UNDEBUG", *SANITIZE] if DEBUG else ["-O3", "-g0"]  # -g1: lines for the reports
 QUIET = ["-fno-math-errno", "-fno-trapping-math"]  # nobody reads errno or traps; no value changes
 FLAGS = {
     "msvc": ["/std:c11", "/O2", "/fp:precise"],
     "unix": ["-std=c11", "-ffp-contract=off", *QUIET, "-fvisibility=hidden", "-Wall", "-Wextra", *OPTIMISE],
 }
-# Modules over csrc/ check arguments; with -O3 they would take twice as long to compile.
-MODULE_FLAGS = {"msvc": [], "unix": [] if DEBUG else ["-O1", "-ftree-loop-vectorize"]}
+# Modules over csrc/ check arguments; with -O3, or with sanitizers and -O1, they would take two to four times as long.
+MODULE_FLAGS = {"msvc": [], "unix": ["-O0"] if DEBUG else ["-O1", "-ftree-loop-vectorize"]}
 STABLE = not sysconfig.get_config_var("Py_GIL_DISABLED")  # free-threaded Python has no stable ABI: a wheel a version
 INCLUDES = ["csrc", numpy.get_include()]
 CORES = os.cpu_count() or 1
