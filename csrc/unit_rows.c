@@ -364,3 +364,33 @@ bool dpf_unit_rows_residuals(const dpf_unit_rows *rows, double constant, const d
     }
     return true;
 }
+
+size_t dpf_unit_rows_in_block(const dpf_unit_rows *rows) {
+    const size_t size = rows_of_block(rows);
+    return rows->n < size ? rows->n : size;
+}
+
+bool dpf_unit_rows_residuals_many(const dpf_unit_rows *rows, double constant, const double *scale, const float *w,
+                                  size_t k, float slope, const float *odds, const uint16_t *label,
+                                  const int32_t *limit, const uint64_t *checksum, uint64_t *DPF_RESTRICT plane,
+                                  float *DPF_RESTRICT lane, float *DPF_RESTRICT score, int32_t *DPF_RESTRICT residual,
+                                  int64_t *DPF_RESTRICT total) {
+    const size_t size = rows_of_block(rows), d = rows->d;
+    float margin[SPARSE_ROWS];
+    int32_t weight[SPARSE_ROWS];
+    for (size_t start = 0; start < rows->n; start += size) {
+        const dpf_unit_rows block = block_of(rows, start, size);
+        if (checksum && checksum_of(&block) != *checksum++) return false;
+        for (size_t c = 0; c < k; c++) {
+            dpf_unit_rows_margins(&block, constant, scale + start, w + c * (d + 1), plane, margin);
+            for (size_t i = 0; i < block.n; i++) score[i * k + c] = margin[i];
+        }
+        dpf_logistic_many(score, true, slope, odds, label + start, limit + start, block.n, k, lane, residual);
+        for (size_t c = 0; c < k; c++) {
+            int64_t *of_class = total + c * (d + 2);
+            for (size_t i = 0; i < block.n; i++) of_class[d + 1] += weight[i] = residual[i * k + c];
+            dpf_unit_rows_add(&block, constant, scale + start, weight, of_class);
+        }
+    }
+    return true;
+}

@@ -95,6 +95,22 @@ bool dpf_unit_rows_residuals(const dpf_unit_rows *rows, double constant, const d
                              float slope, float odds, const uint8_t *label, const int32_t *limit,
                              const uint64_t *checksum, uint64_t *DPF_RESTRICT plane, int64_t *DPF_RESTRICT total);
 
+/*
+ * The same for k >= 2 classes with the residuals of logistic.h for scores odds[c] + slope * <w_c, ...>, where w has d + 1
+ * entries for each class, and total d + 2. A block is read from memory once, and 2 k times from the cache.
+ *
+ *   odds      k                                               read
+ *   label     n, below k                                      read
+ *   lane      DPF_LOGISTIC_LANES(k) floats                    scratch
+ *   score     k for each of dpf_unit_rows_in_block(rows)      scratch, as residual is
+ */
+size_t dpf_unit_rows_in_block(const dpf_unit_rows *rows);
+bool dpf_unit_rows_residuals_many(const dpf_unit_rows *rows, double constant, const double *scale, const float *w,
+                                  size_t k, float slope, const float *odds, const uint16_t *label,
+                                  const int32_t *limit, const uint64_t *checksum, uint64_t *DPF_RESTRICT plane,
+                                  float *DPF_RESTRICT lane, float *DPF_RESTRICT score, int32_t *DPF_RESTRICT residual,
+                                  int64_t *DPF_RESTRICT total);
+
 /* ---- apart --------------------------------------------------------------- */
 
 /*

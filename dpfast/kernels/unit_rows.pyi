@@ -46,6 +46,17 @@ def add_residuals(
     odds: float,
     constant: float = 0.0,
 ) -> None: ...
+def add_residuals_many(
+    total: NDArray[np.int64],
+    rows: _Rows,
+    scale: NDArray[np.float64],
+    w: NDArray[np.float32],
+    labels: NDArray[np.uint16],
+    limits: NDArray[np.int32],
+    slope: float,
+    odds: NDArray[np.float32],
+    constant: float = 0.0,
+) -> None: ...
 def apart(
     rows: _Rows, scale: NDArray[np.float64], centre: NDArray[np.int32], constant: float = 0.0
 ) -> NDArray[np.int64]: ...

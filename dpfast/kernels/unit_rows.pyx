@@ -11,7 +11,7 @@ import numpy as np
 from dpfast.kernels.own import own, writeable
 
 from libc.math cimport isfinite
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
 from dpfast.kernels.arrays cimport address, aligned, csr as check_csr, packed
 from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
 
@@ -40,10 +40,18 @@ cdef extern from "unit_rows.h" nogil:
     bint dpf_unit_rows_residuals(const dpf_unit_rows *rows, double constant, const double *scale, const float *w,
                                  float slope, float odds, const uint8_t *label, const int32_t *limit,
                                  const uint64_t *checksum, uint64_t *plane, int64_t *total)
+    size_t dpf_unit_rows_in_block(const dpf_unit_rows *rows)
+    bint dpf_unit_rows_residuals_many(const dpf_unit_rows *rows, double constant, const double *scale, const float *w,
+                                      size_t k, float slope, const float *odds, const uint16_t *label,
+                                      const int32_t *limit, const uint64_t *checksum, uint64_t *plane, float *lane,
+                                      float *score, int32_t *residual, int64_t *total)
     void dpf_unit_rows_add(const dpf_unit_rows *rows, double constant, const double *scale, const int32_t *weight,
                            int64_t *total)
     void dpf_unit_rows_apart(const dpf_unit_rows *rows, double constant, const double *scale, const int32_t *centre,
                              int64_t *apart)
+
+cdef extern from "logistic.h" nogil:
+    size_t DPF_LOGISTIC_LANES(size_t k)
 
 dpf_cpu_share(shared_level())
 
@@ -216,6 +224,16 @@ cdef _check_scale(_Rows rows, const double[::1] scale):
         raise ValueError(f"scale must lie in [0, {most:g}), as scales makes it, got {np.min(scale)} to {np.max(scale)}")
 
 
+cdef _check_limited(_Rows rows, const double[::1] scale, const int32_t[::1] limits):
+    _check("scale", scale, rows.n)
+    _check("limits", limits, rows.n)
+    if rows.n:
+        aligned(&scale[0], sizeof(double))
+        aligned(&limits[0], sizeof(int32_t))
+        _check_within("limits", limits, 0, MOST_WEIGHT)
+        _check_scale(rows, scale)
+
+
 def scales(_Rows rows, double constant=0.0, bint inside=True):
     """Return what each row is multiplied by.
 
@@ -290,12 +308,8 @@ def add(int64_t[::1] total, _Rows rows, const double[::1] scale, const int32_t[:
     scale : ndarray of float64, shape (n,)
         As `scales` made it.
     weights : ndarray of int32, shape (n,)
-        At most 2**12 in size.
+        At most 2**12 in size; rows of weight 0 are skipped.
     constant : float
-
-    Notes
-    -----
-    One read of the rows; rows of weight 0 are skipped.
     """
     cdef size_t n = rows.rows.n, d = rows.rows.d
     _check("total", total, d + 1)
@@ -331,45 +345,73 @@ def add_residuals(int64_t[::1] total, _Rows rows, const double[::1] scale, const
     limits : ndarray of int32, shape (n,)
         In [0, 2**12].
     slope, odds : float
-        Log odds are odds + slope * margin; see `dpfast.kernels.logistic.two` with `by_margin`.
+        Log odds are odds + slope * margin; see `dpfast.kernels.logistic.two` with `by_margin`. Rows are read once.
     constant : float
-
-    Notes
-    -----
-    One read of the rows, block by block.
     """
     cdef size_t n = rows.rows.n, d = rows.rows.d
-    cdef const uint64_t *given = NULL
-    cdef const uint64_t[::1] checksums
+    cdef const uint64_t *given = <const uint64_t *><const char *>rows.given if rows.watched else NULL
     cdef uint64_t[::1] plane
     cdef const uint8_t *label
     cdef bint valid = True, unchanged
     cdef size_t i
     _check("total", total, d + 2)
-    _check("scale", scale, n)
     _check("w", w, d + 1)
     _check("labels", labels, n)
-    _check("limits", limits, n)
+    _check_limited(rows, scale, limits)
     if n == 0:
         return
     aligned(&total[0], sizeof(int64_t))
-    aligned(&scale[0], sizeof(double))
     aligned(&w[0], sizeof(float))
-    aligned(&limits[0], sizeof(int32_t))
     label = &labels[0]
-    _check_within("limits", limits, 0, MOST_WEIGHT)
-    _check_scale(rows, scale)
     for i in range(n):
         valid &= label[i] <= 1
     if not isfinite(slope) or not isfinite(odds) or not valid:
         raise ValueError(f"slope and odds must be finite, got {slope}, {odds}, and labels 0 or 1")
-    if rows.watched:
-        checksums = np.frombuffer(rows.given, np.uint64)
-        given = &checksums[0]
     plane = _plane(rows)
     with nogil:
         unchanged = dpf_unit_rows_residuals(&rows.rows, constant, &scale[0], &w[0], slope, odds, label, &limits[0],
                                             given, &plane[0], &total[0])
+    if not unchanged:
+        _refuse_change()
+
+
+def add_residuals_many(int64_t[:, ::1] total, _Rows rows, const double[::1] scale, const float[:, ::1] w,
+                       const uint16_t[::1] labels, const int32_t[::1] limits, float slope, const float[::1] odds,
+                       double constant=0.0):
+    """Add for each class the sum of the rows times their residuals to total, and last the sum of these, exactly.
+
+    As `add_residuals`, with k >= 2 odds, lines of total and of w, and labels (uint16) below k. The score of class c is
+    odds[c] + slope * margin, for the margin with line c of w; see `dpfast.kernels.logistic.many`.
+    """
+    cdef size_t n = rows.rows.n, d = rows.rows.d, k = odds.shape[0], block = dpf_unit_rows_in_block(&rows.rows)
+    cdef const uint64_t *given = <const uint64_t *><const char *>rows.given if rows.watched else NULL
+    cdef uint64_t[::1] plane
+    cdef float[::1] lane
+    cdef float[:, ::1] score
+    cdef int32_t[:, ::1] residual
+    cdef bint unchanged
+    if k < 2 or not isfinite(slope) or not np.isfinite(odds).all():
+        raise ValueError(f"slope and two or more odds must be finite, got {slope} and {list(odds)[:5]}")
+    _check("w", w, k)
+    _check("total", total, k)
+    _check("each line of w", w[0], d + 1)
+    _check("each line of total", total[0], d + 2)
+    _check("labels", labels, n)
+    _check_limited(rows, scale, limits)
+    if n == 0:
+        return
+    aligned(&total[0, 0], sizeof(int64_t))
+    aligned(&w[0, 0], sizeof(float))
+    aligned(&odds[0], sizeof(float))
+    aligned(&labels[0], sizeof(uint16_t))
+    if np.max(labels) >= k:
+        raise ValueError(f"labels must lie in [0, {k}), got {np.max(labels)}")
+    plane, lane, score = _plane(rows), np.empty(DPF_LOGISTIC_LANES(k), np.float32), np.empty((block, k), np.float32)
+    residual = np.empty((block, k), np.int32)
+    with nogil:
+        unchanged = dpf_unit_rows_residuals_many(&rows.rows, constant, &scale[0], &w[0, 0], k, slope, &odds[0],
+                                                 &labels[0], &limits[0], given, &plane[0], &lane[0],
+                                                 &score[0, 0], &residual[0, 0], &total[0, 0])
     if not unchanged:
         _refuse_change()
 

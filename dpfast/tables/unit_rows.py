@@ -81,13 +81,10 @@ class UnitRows:
         return out
 
     def weighted_sum(self, weights):
-        """Return the sum of weights[i] * q_i, exactly: int64, shape (shape[1],) or (shape[1], k).
+        """Return the sum of weights[i] * q_i, exactly: int64, shape (shape[1],).
 
-        The weights are int32 of at most 2**12 in size. The rows whose weights are not zero are read once for each
-        column of them.
+        The weights are int32 of at most 2**12 in size. The rows whose weights are not zero are read once.
         """
-        if weights.ndim == 2:
-            return side_by_side([self.weighted_sum(column) for column in np.ascontiguousarray(weights.T)])
 
         def add(group):
             total = np.zeros(self._d + 1, np.int64)
@@ -98,25 +95,30 @@ class UnitRows:
 
         return reduce(operator.add, map_blocks(add, self._groups()))[: self.shape[1]]
 
-    def residual_sum(self, w, labels, limits, slope, odds):
-        """Return the sum of the rows times their residuals by margin, and last the sum of the residuals, exactly.
+    def residual_sums(self, w, labels, limits, slope, odds):
+        """Return the sums of the rows times their residuals, and last the sums of the residuals, exactly.
 
-        The result has the shape (shape[1] + 1,) and is int64. The residuals are those of `dpfast.kernels.logistic.two`
-        for the scores odds + slope * <w, x_i>, with `by_margin` and limits of at most 2**12. The rows are read once.
+        `w` has shape (shape[1], columns) and `odds` (columns,); the result has shape (shape[1] + 1, columns) and is
+        int64. Scores are odds + slope * <w, x_i>, in float32. One column has the residuals of
+        `dpfast.kernels.logistic.two` with `by_margin`, more columns those of `many`, with labels as for these. Limits
+        are at most 2**12. The rows are read once.
         """
-        vector = self._vector(w)
+        vectors, odds = np.stack([self._vector(column) for column in w.T]), np.asarray(odds, np.float32)
 
         def add(group):
-            total = np.zeros(self._d + 2, np.int64)
+            total = np.zeros((len(vectors), self._d + 2), np.int64)
             for k in group:
                 part = self._parts[k]
-                rows = self._unchanged(k), self._scales[part], vector, labels[part], limits[part]
-                kernel.add_residuals(total, *rows, slope, odds, self._constant)
+                rows, known = (self._unchanged(k), self._scales[part]), (labels[part], limits[part], slope)
+                if len(vectors) == 1:
+                    kernel.add_residuals(total[0], *rows, vectors[0], *known, odds[0], self._constant)
+                else:
+                    kernel.add_residuals_many(total, *rows, vectors, *known, odds, self._constant)
             return total
 
         total = reduce(operator.add, map_blocks(add, self._groups()))
-        total[self.shape[1]] = total[-1]  # without an intercept its entry is left out
-        return total[: self.shape[1] + 1]
+        total[:, self.shape[1]] = total[:, -1]  # without an intercept its entry is left out
+        return np.ascontiguousarray(total[:, : self.shape[1] + 1].T)
 
     def limits(self, centre, top, radius, reach):
         """Return limits with limit * max(radius, |(q_i - centre, top)|) <= reach, exactly: int32, shape (n,).

@@ -117,6 +117,13 @@ def balls(fuzz):
     known = rows, scale, w, label, limit, 3.0, 0.5, constant
     fuzz.call(unit_rows.add_residuals, told, *known, broken=trusted, filled=told)
     assert abs(told[-1]) <= limit.sum()
+    k = int(fuzz.rng.integers(2, 5))
+    label, odds = fuzz.rng.integers(0, k, n).astype(np.uint16), fuzz.rng.normal(size=k).astype(np.float32)
+    several = (fuzz.rng.normal(size=(k, d + 1)) / 9).astype(np.float32)
+    told = np.zeros((k, d + 2), np.int64)
+    known = rows, scale, several, label, limit, 3.0, odds, constant
+    fuzz.call(unit_rows.add_residuals_many, told, *known, broken=trusted, filled=told)
+    assert not told[:, -1].sum()
     summed = weight @ (whole * scale[:, np.newaxis])
     assert (np.abs(total - summed) <= 1.2 * np.abs(weight).sum() + 1).all()
 

@@ -102,13 +102,58 @@ def test_residuals_are_summed_as_one_after_another(kind, shape, each_isa, rng):
         np.testing.assert_array_equal(told, np.append(total, residuals.sum()))
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("shape", [(1, 1), (5000, 7), (70, 1100)])
+@pytest.mark.parametrize("k", [2, 5])
+def test_residuals_of_classes_are_summed_as_one_after_another(kind, shape, k, each_isa, rng):
+    (n, d), (rows, _) = shape, table(rng, *shape, kind)
+    scale, w = unit_rows.scales(rows, 0.5, False), rng.normal(size=(k, d + 1)).astype(np.float32)
+    labels, limits = rng.integers(0, k, n).astype(np.uint16), rng.integers(0, 4097, n).astype(np.int32)
+    odds = rng.normal(size=k).astype(np.float32)
+    margins = np.stack([unit_rows.margins(rows, scale, each, 0.5) for each in w], axis=1)
+    residuals = logistic.many(margins, labels, limits, 9.0, odds)
+    total = np.zeros((k, d + 2), np.int64)
+    for c, each in enumerate(np.ascontiguousarray(residuals.T)):
+        unit_rows.add(total[c, :-1], rows, scale, each, 0.5)
+    total[:, -1] = residuals.sum(axis=0)
+
+    def together():
+        told = np.zeros((k, d + 2), np.int64)
+        unit_rows.add_residuals_many(told, rows, scale, w, labels, limits, 9.0, odds, 0.5)
+        return told
+
+    for told in each_isa(together):
+        np.testing.assert_array_equal(told, total)
+
+
+def test_residuals_of_classes_need_labels_of_classes_and_a_line_for_each():
+    rows, w, labels, odds = unit_rows.Dense(np.eye(2)), np.zeros((3, 3), np.float32), np.ones(2, np.uint16), np.zeros(3)
+    scale, limits, total = unit_rows.scales(rows), np.ones(2, np.int32), np.zeros((3, 4), np.int64)
+    odds = odds.astype(np.float32)
+    with pytest.raises(ValueError, match=r"labels must lie in \[0, 3\), got 3"):
+        unit_rows.add_residuals_many(total, rows, scale, w, 3 * labels, limits, 1.0, odds)
+    with pytest.raises(ValueError, match="limits must lie within 0 and 4096, got -1 to -1"):
+        unit_rows.add_residuals_many(total, rows, scale, w, labels, -limits, 1.0, odds)
+    with pytest.raises(ValueError, match="two or more odds must be finite, got 1"):
+        unit_rows.add_residuals_many(total[:1], rows, scale, w[:1], labels, limits, 1.0, odds[:1])
+    with pytest.raises(ValueError, match="w must have length 3, got 2"):
+        unit_rows.add_residuals_many(total, rows, scale, w[:2], labels, limits, 1.0, odds)
+    with pytest.raises(ValueError, match="each line of total must have length 4, got 3"):
+        unit_rows.add_residuals_many(np.zeros((3, 3), np.int64), rows, scale, w, labels, limits, 1.0, odds)
+    with pytest.raises(ValueError, match=r"scale must lie in \[0, 1e\+36\)"):
+        unit_rows.add_residuals_many(total, rows, -scale, w, labels, limits, 1.0, odds)
+
+
 def test_a_change_in_the_last_block_of_rows_is_refused(rng):
     x = rng.normal(size=(40, 3000))
     rows, ones = unit_rows.Dense(x), np.ones(40, np.uint8)
     total, scale = np.zeros(3002, np.int64), unit_rows.scales(rows)
     arguments = scale, np.ones(3001, np.float32), ones, ones.astype(np.int32), 1.0, 0.0
     unit_rows.add_residuals(total, rows, *arguments)
+    of_classes = np.zeros((2, 3002), np.int64), rows, scale, np.ones((2, 3001), np.float32), ones.astype(np.uint16)
     x[-1, -1] += 1
+    with pytest.raises(ValueError, match="rows must not be changed while they are used"):
+        unit_rows.add_residuals_many(*of_classes, ones.astype(np.int32), 1.0, np.zeros(2, np.float32))
     with pytest.raises(ValueError, match="rows must not be changed while they are used"):
         unit_rows.add_residuals(total, rows, *arguments)
 

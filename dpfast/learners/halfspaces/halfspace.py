@@ -115,7 +115,7 @@ class HalfspaceClassifier(PrivateClassifier):
 
     Notes
     -----
-    A round reads codes twice. It reads other rows once for two classes, and 2 k times for k > 2. Rows of numbers are
+    A round reads codes twice, and other rows once. Rows of numbers are
     scaled to norm 1 as they are: columns on very different scales need a `schema` with their ranges, or scaling by
     public constants.
 

@@ -82,7 +82,7 @@ _TURNED = 5.0  # steps are too long if a sum points against the last one by so m
 _GROWTH = 1.05  # of the rate, if a sum points along the last one by as many
 _FALL = 0.5  # of the rates of codes, from the first round to the last
 _LITTLE = 1e-6
-_SHORT = 1 << 12  # so few terms numpy adds in less time than a kernel checks their groups
+_WIDE = 1 << 12  # more terms of one group take less time to be added in lanes than one after another
 _LATE = 0.8  # the model is the mean over the rounds after this share of them; its noise is about that of this share
 
 
@@ -109,8 +109,6 @@ class ShrunkenDescent:
         self._groups = np.where(groups >= 0, groups, groups.max() + 1)  # the last one is that of the intercept
         members = np.bincount(self._groups, minlength=groups.max() + 2)
         self._members = members[:-1, np.newaxis].astype(np.float64)
-        order = np.argsort(self._groups, kind="stable").astype(np.int32)
-        self._by_group = np.append(0, np.cumsum(members)), order, np.ones(len(groups))  # a row of ones for each group
         self._total, self._seen, self._late = (np.zeros((len(groups), columns)) for _ in range(3))
         self._rounds, self.used = n_rounds, 0
         self._shares, self._by_share, self._by_square = 0.0, 0.0, 0.0
@@ -163,10 +161,10 @@ class ShrunkenDescent:
         self._kept, self._seen = kept, self._total * self._each(kept)
 
     def _sums(self, column):
-        """Return the sum of the entries of each group, added in their order."""
-        if len(column) < _SHORT:
-            return np.bincount(self._groups, column, len(self._members) + 1)
-        return reals.products_csr(*self._by_group, column)
+        """Return the sum of the entries of each group, last that of the intercept: the same bits on every machine."""
+        if len(column) > _WIDE and len(self._members) == 1:
+            return np.array([reals.sum(column[: self._shrunk]), reals.sum(column[self._shrunk :])])
+        return np.bincount(self._groups, column, len(self._members) + 1)
 
     def _each(self, of_groups):
         """Return the entry of its group for each coefficient; in a mixture each coefficient has its own already."""

@@ -15,7 +15,7 @@ import math
 
 import numpy as np
 
-from dpfast.kernels import logistic, reals
+from dpfast.kernels import reals
 from dpfast.learners.calibration import level_counts
 from dpfast.learners.halfspaces.images import LEAST, SHORTER, TOP, Opening, class_counts, class_sizes, labels_of
 from dpfast.learners.halfspaces.steepness import REACH, STEPS, class_odds
@@ -138,10 +138,7 @@ def _plain_sums(piece, centring, w, step, constants):
     if known is None or known[0][1:] != centring[1:] or not np.array_equal(known[0][0], centring[0]):
         known = piece.memo[_plain_sums] = centring, piece.rows.limits(*centring)
     labels, limits = labels_of(piece, len(constants)), known[1]
-    if len(constants) == 1:
-        return piece.rows.residual_sum(w[:, 0], labels, limits, step, float(constants[0]))[:, np.newaxis]
-    residuals = logistic.many(piece.rows.margins(w), labels, limits, step, constants)
-    return np.concatenate([piece.rows.weighted_sum(residuals), residuals.sum(axis=0, dtype=np.int64)[np.newaxis]])
+    return piece.rows.residual_sums(w, labels, limits, step, constants)
 
 
 def _plain_middle(piece, w, step, constants):

@@ -432,12 +432,12 @@ def test_more_classes_than_would_finish_are_refused_before_the_charge_with_what_
     assert budget.spent == (0.0, 0.0)
 
 
-@pytest.mark.parametrize(("classes", "reads"), [(2, 1), (3, 6)])
-def test_a_round_reads_plain_rows_as_often_as_the_notes_say(classes, reads, rng, monkeypatch):
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_round_reads_plain_rows_as_often_as_the_notes_say(classes, rng, monkeypatch):
     X, counted, passes = np.asfortranarray(rng.normal(size=(30, 2))), [], []  # converted anew in each pass
     plain = unit_rows._kernel_rows
     monkeypatch.setattr(unit_rows, "_kernel_rows", lambda block: counted.append(0) or plain(block))
     for n_rounds in (2, 5):
         HalfspaceClassifier(n_rounds=n_rounds, random_state=0).fit(X, np.arange(30) % classes)
         passes.append(len(counted))
-    assert passes[1] - 2 * passes[0] == 3 * reads
+    assert passes[1] - 2 * passes[0] == 3
