@@ -1,13 +1,14 @@
 """The tests with other versions of what dpfast stands on: `python tests/platforms/matrix.py --wheel WHEEL oldest`.
 
 For each environment named, a virtual environment is made, the wheel is installed into it beside the versions below, and
-the tests are run against it. `oldest` has the lowest series of every requirement in pyproject.toml.
-`--python` names the interpreter that makes the environment, this one by default. `free-threaded` is for such a Python
-and the wheel of its version, without what has no wheels for it.
+the tests are run against it. uv installs where it is found, otherwise pip. `oldest` has the lowest series of every
+requirement in pyproject.toml. `--python` names the interpreter that makes the environment, this one by default.
+`free-threaded` is for such a Python and the wheel of its version, without what has no wheels for it.
 """
 
 import argparse
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -41,8 +42,12 @@ def run(name, wheel, tests, python):
         clean = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
         if name == "free-threaded":
             clean["PYTHON_GIL"] = "0"  # randomgen does not say that it runs without, and would turn it on
-        subprocess.run([python, "-m", "venv", folder], check=True, env=clean)
-        install = [bin_ / "python", "-m", "pip", "install", "-q", "--disable-pip-version-check", "--prefer-binary"]
+        if uv := shutil.which("uv"):
+            subprocess.run([uv, "venv", "-q", "--clear", "--python", python, folder], check=True, env=clean)
+            install = [uv, "pip", "install", "-q", "--python", bin_ / "python"]
+        else:
+            subprocess.run([python, "-m", "venv", folder], check=True, env=clean)
+            install = [bin_ / "python", "-m", "pip", "install", "-q", "--disable-pip-version-check", "--prefer-binary"]
         installed = [wheel, "--only-binary=:all:"] if name == "free-threaded" else [f"{wheel}[test]"]
         subprocess.run([*install, *installed, *ENVIRONMENTS[name]], check=True, env=clean)
         shown = (
