@@ -83,7 +83,7 @@ def test_outcomes_do_not_depend_on_how_rounds_are_cut_into_calls(cut, one_sided)
     counts = np.repeat(np.arange(40), 2)
     lengths = np.tile([0, 25], 40)
     each = np.repeat(counts, lengths)
-    for seed in range(10):
+    for seed in range(5):
         whole_rng, piece_rng = np.random.default_rng(seed), np.random.default_rng(seed)
         whole = sparse_vector.Tests(60, 4, one_sided=one_sided).run(counts, lengths, whole_rng)
         pieces = sparse_vector.Tests(60, 4, one_sided=one_sided)
