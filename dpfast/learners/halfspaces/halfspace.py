@@ -115,9 +115,8 @@ class HalfspaceClassifier(PrivateClassifier):
 
     Notes
     -----
-    A round reads codes twice, and other rows once. Rows of numbers are
-    scaled to norm 1 as they are: columns on very different scales need a `schema` with their ranges, or scaling by
-    public constants.
+    A round reads codes twice, and other rows once. Rows of numbers are scaled to norm 1 as they are: columns on very
+    different scales need a `schema` with their ranges, or scaling by public constants.
 
     Examples
     --------
