@@ -73,6 +73,7 @@ from .winnow_mistakes import batched_plan as batched_plan
 from .winnow_mistakes import batched_update_bound as batched_update_bound
 from .winnow_mistakes import winnow_paper as winnow_paper
 from .winnow_mistakes import winnow_update_bound as winnow_update_bound
+from .zcdp import epsilon_for as epsilon_for
 from .zcdp import gaussian_delta as gaussian_delta
 from .zcdp import gaussian_epsilon as gaussian_epsilon
 from .zcdp import gaussian_sigma as gaussian_sigma

@@ -38,12 +38,17 @@ for phi(x + m) = e^-E phi(x). T adaptive releases are one of sensitivity s sqrt(
 vector's s is its Euclidean norm. R(x) is the integral of exp(-x u - u^2/2) over u > 0, so -R' = 1 - x R is
 convex and its trapezoid m/2 (2 - x R(x) - (x + m) R(x + m)) bounds the difference where that would cancel.
 
-Floats are rounded towards safety: a delta, epsilon or sigma from here is never below the exact value, a rho
-never above.
+**Risk.** Somebody guesses which of two equally likely rows a table has, from an (E, delta)-DP release. The two errors
+a, b of a test satisfy a + e^E b >= 1 - delta and b + e^E a >= 1 - delta, so that a + b >= 2 (1 - delta) / (1 + e^E).
+The guess is right with probability 1 - (a + b) / 2, which is at most 1/2 + r if e^E - 1 <= (4 r - 2 delta) / (1 - 2 r).
+
+Floats are rounded towards safety: a delta, epsilon or sigma from here is never below the exact value, a rho or an
+epsilon for a risk never above.
 """
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 
 from scipy import special
 
@@ -214,6 +219,50 @@ def gaussian_sigma(epsilon: Number, delta: Number, *, sensitivity: Number = 1.0)
     """
     epsilon, delta, sensitivity = epsilon_of(epsilon), delta_of(delta), positive_above("sensitivity", sensitivity)
     return least(lambda sigma: gaussian_above(sigma, epsilon, sensitivity) if sigma else math.inf, delta)
+
+
+@calculator_like(gaussian_delta)
+def epsilon_for(
+    *, noise: Number | None = None, risk: Number | None = None, delta: Number = 1e-6, sensitivity: Number = 1.0
+) -> float:
+    """Return the epsilon that the noise you accept needs, or that keeps the risk you accept.
+
+    Parameters
+    ----------
+    noise : real > 0, optional
+        The standard deviation of Gaussian noise that you accept on sums that one change of the table moves by at most
+        `sensitivity`, in the Euclidean norm. Give this or `risk`.
+    risk : real, above delta and below 0.5, optional
+        The largest gain over 1/2 of somebody who knows all rows but one, and who guesses which of two equally likely
+        rows this one is.
+
+    Returns
+    -------
+    float
+        For `noise`, the least epsilon, rounded up: it is `gaussian_epsilon` of this noise. For `risk`, the largest
+        epsilon, rounded down: no (epsilon, delta)-DP release lets that guess gain more.
+
+    Raises
+    ------
+    ValueError
+        If not exactly one of `noise` and `risk` is given, or an argument is out of its range.
+
+    Examples
+    --------
+    >>> round(epsilon_for(noise=4.5), 3)
+    0.934
+    >>> round(epsilon_for(risk=0.05), 3)
+    0.2
+    """
+    if (noise is None) == (risk is None):
+        raise ValueError("give either noise or risk")
+    if noise is not None:
+        return gaussian_epsilon(positive("noise", noise), delta, sensitivity=sensitivity)
+    delta_of(delta)
+    told = Fraction(float_above(delta))
+    number("risk", risk, "above delta and below 0.5", lambda x: told < x < 0.5)
+    gain = Fraction(float_below(risk))
+    return math.log1p(float_below((4 * gain - 2 * told) / (1 - 2 * gain))) * (1 - SLACK)
 
 
 def draws_rho(exponent: float, releases: int, width: float) -> float:

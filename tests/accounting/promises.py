@@ -144,6 +144,20 @@ def gaussian_sigma(given, found):
     return math.isinf(found) or gaussian_curve(_mu(given, found), low(given["epsilon"])) <= low(given["delta"])
 
 
+def _accepted(a):
+    if a.random() < 0.3:
+        return {"noise": a.real(0.01, 1e4), "delta": a.delta(), "sensitivity": a.real(0.1, 10)}
+    return {"risk": a.choice([a.real(1e-9, 0.5), a.real(1e-3, 0.5)]), "delta": a.delta()}
+
+
+@promise(_accepted)
+def epsilon_for(given, found):
+    if "noise" in given:
+        return math.isinf(found) or gaussian_curve(_mu(given, given["noise"]), low(found)) <= low(given["delta"])
+    risk = low(given["risk"])
+    return high(found).expm1() * (1 - 2 * risk) <= 4 * risk - 2 * high(given["delta"])
+
+
 # ---- discrete noise --------------------------------------------------------------------------------------------------
 
 

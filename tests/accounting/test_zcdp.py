@@ -7,7 +7,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from dpfast.accounting import gaussian_delta, winnow_epsilon, zcdp_delta, zcdp_epsilon, zcdp_rho
+from dpfast.accounting import epsilon_for, gaussian_delta, winnow_epsilon, zcdp_delta, zcdp_epsilon, zcdp_rho
 from dpfast.accounting.zcdp import composed_epsilon
 
 RHOS = (1e-8, 1e-3, 0.02, 0.3, 2.0, 50.0)
@@ -113,6 +113,20 @@ def test_rho_zero_costs_nothing_and_nothing_else_does():
     assert zcdp_delta(0, 0) == 0
     assert zcdp_epsilon(0, 1e-6) == 0
     assert 0 < zcdp_delta(1e-6, 1e3) <= 1e-300
+
+
+def test_an_epsilon_for_a_risk_is_the_largest_that_keeps_it():
+    """Randomized response with probability delta of telling the row has the largest gain that the claim allows."""
+    for risk, delta in itertools.product((1e-3, 0.05, 0.3, 0.499), (1e-6, 5e-4)):
+        p = 1 / (1 + math.exp(-epsilon_for(risk=risk, delta=delta)))
+        gain = delta / 2 + (1 - delta) * (p - 1 / 2)
+        assert risk * (1 - 1e-9) < gain <= risk * (1 + 1e-13)
+
+
+@pytest.mark.parametrize("wanted", [{}, {"noise": 1, "risk": 0.1}, {"risk": 1e-6}, {"risk": 0.5}, {"noise": 0}])
+def test_an_epsilon_for_nothing_is_refused(wanted):
+    with pytest.raises(ValueError, match="either noise or risk|risk must be above|noise must be a finite"):
+        epsilon_for(**wanted)
 
 
 def test_extremes_stay_in_range():

@@ -12,6 +12,7 @@ from dpfast.accounting import (
     cover_exponent,
     decision_list_paper,
     decision_list_plan,
+    epsilon_for,
     experts_learning_rate,
     experts_lower_bound,
     experts_paper,
@@ -203,6 +204,7 @@ def test_an_epsilon_is_found_from_the_noise_that_is_allowed(run, refused):
 def test_an_epsilon_keeps_the_gain_of_a_guess_below_the_risk(run, risk):
     answer = json.loads(run("plan", "--risk", risk, "--json").stdout)
     grown = math.exp(answer["epsilon"])
+    assert 0 <= epsilon_for(risk=risk) - answer["epsilon"] < 1e-3
     assert risk - 0.001 < (grown - 1 + 2 * answer["delta"]) / (grown + 1) / 2 <= risk
     assert 0 < answer["risk of a halfspace"] < risk
     assert f"{0.5 + risk:.1%}" in run("plan", "--risk", risk).stdout

@@ -43,6 +43,7 @@ MUTANTS = [
     _m("gaussian: e^E of the second term dropped", "zcdp",
        "return min(1.0, max(density * min(difference, trapezoid), SMALLEST_DELTA))",
        "return min(1.0, max(density * min(difference, trapezoid) / 2, SMALLEST_DELTA))", f"{_ZCDP} accounting/test_gaussian.py"),
+    _m("risk: delta counted once", "zcdp", "(4 * gain - 2 * told)", "(4 * gain - told)", _ZCDP),
     _m("zcdp: rounding downwards", "zcdp", "from_order + 4 * SLACK * error", "from_order - 4 * SLACK * error", _ZCDP),
     _m("zcdp: divergence (1 + b) rho is rho", "zcdp", "    divergence = (1 + b) * rho\n    tail", "    divergence = rho\n    tail",
        _ZCDP),

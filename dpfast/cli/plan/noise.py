@@ -138,10 +138,10 @@ def _of_noise(noise, columns, delta, neighbors, json):
     if not 0 < noise < math.inf:
         raise ValueError(f"--noise must be a number of rows above 0, got {noise}")
 
-    from dpfast.accounting import gaussian_epsilon
+    from dpfast.accounting import epsilon_for
 
     moves = (2 if neighbors == "replace" else 1) * math.sqrt(2 * columns + 1)  # as `plan halfspace` has it
-    epsilon = gaussian_epsilon(noise / moves, delta)
+    epsilon = epsilon_for(noise=noise, delta=delta, sensitivity=moves)
     if not 0 < epsilon <= _MOST:
         wanted = f"an epsilon above {_MOST:g}: allow more rows" if epsilon else "no epsilon above 0: allow fewer rows"
         raise ValueError(f"--noise {noise:g} needs {wanted}")
@@ -159,16 +159,13 @@ def _of_noise(noise, columns, delta, neighbors, json):
 
 
 def _of_risk(risk, delta, json):
-    """Show the largest epsilon whose claim keeps a guess about one row within this gain.
-
-    Somebody knows all rows but one, and that this one is one of two rows with even odds. An (epsilon, delta)-DP release
-    has a total variation of at most (e^epsilon - 1 + 2 delta) / (e^epsilon + 1) between the two, and the best guess is
-    right with probability 1/2 plus half of that.
-    """
+    """Show the largest epsilon whose claim keeps a guess about one row within this gain."""
     if not delta < risk < 0.5:
         raise ValueError(f"--risk must be above delta and below 0.5, got {risk}")
-    exact = math.log((1 + 2 * risk - 2 * delta) / (1 - 2 * risk))
-    epsilon = math.floor(exact * 1000 * (1 - 1e-12)) / 1000
+
+    from dpfast.accounting import epsilon_for
+
+    epsilon = math.floor(epsilon_for(risk=risk, delta=delta) * 1000) / 1000
     if not 0 < epsilon <= _MOST:
         raise ValueError(f"--risk {risk} needs an epsilon outside of [0.001, {_MOST:g}]")
     gaussian = gaussian_gain(epsilon, delta)
