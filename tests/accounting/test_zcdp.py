@@ -125,7 +125,7 @@ def test_an_epsilon_for_a_risk_is_the_largest_that_keeps_it():
 
 @pytest.mark.parametrize("wanted", [{}, {"noise": 1, "risk": 0.1}, {"risk": 1e-6}, {"risk": 0.5}, {"noise": 0}])
 def test_an_epsilon_for_nothing_is_refused(wanted):
-    with pytest.raises(ValueError, match="either noise or risk|risk must be above|noise must be a finite"):
+    with pytest.raises(ValueError, match=r"either noise or risk|risk must be above|noise must be a finite"):
         epsilon_for(**wanted)
 
 
