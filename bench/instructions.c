@@ -363,6 +363,32 @@ static void unit_rows_apart(bool measuring) {
     apart = zeros(N, 8);
 }
 
+/* Narrow rows, so that what is done for each class beside the products counts. */
+static void unit_rows_residuals_many(bool measuring) {
+    enum { NARROW = 12, CLASSES = 5 };
+    static int32_t *limit, *residual;
+    static uint16_t *label;
+    static float *lane, *score;
+    static int64_t *total;
+    static const float odds[CLASSES] = {0.1f};
+    if (measuring) {
+        dpf_unit_rows_residuals_many(&rows_of_x, 1, scale, hypothesis, CLASSES, 9, odds, label, limit, NULL, NULL, lane,
+                                     score, residual, total);
+        return;
+    }
+    unit_rows();
+    rows_of_x.d = NARROW, rows_of_x.bits = 17;
+    dpf_unit_rows_scale(&rows_of_x, 1, true, scale);
+    const size_t block = dpf_unit_rows_in_block(&rows_of_x);
+    label = zeros(N, 2);
+    limit = scores(N, 4097);
+    lane = zeros(DPF_LOGISTIC_LANES(CLASSES), 4);
+    score = zeros(block * CLASSES, 4);
+    residual = zeros(block * CLASSES, 4);
+    total = zeros(CLASSES * (NARROW + 2), 8);
+    for (size_t i = 0; i < N; i++) label[i] = (uint16_t)(i % CLASSES);
+}
+
 static void net_count(bool measuring) {
     enum { M = 4, SIDE = 15, FACE = SIDE * SIDE, GRID = 1 << 16 };
     static dpf_net net = {.n = N, .m = M, .side = SIDE, .tau = GRID / 5};
@@ -561,6 +587,7 @@ static const struct {
     {"unit_rows_checksum", unit_rows_checksum},
     {"unit_rows_add", unit_rows_add},
     {"unit_rows_apart", unit_rows_apart},
+    {"unit_rows_residuals_many", unit_rows_residuals_many},
     {"net_count", net_count},
     {"sparse_vector_run", sparse_vector_run},
     {"draw_below", draw_below},
