@@ -203,27 +203,26 @@ static void cover_count(bool measuring) {
 
 static void scores_add_packed(bool measuring) {
     static uint64_t *rows, *scratch;
-    static int64_t *tally;
-    static int32_t *score;
+    static int64_t *tally, *score;
     static int8_t *y;
     if (measuring) {
-        dpf_scores_add_packed(rows, N, D, y, NULL, N, true, scratch, tally, score, NULL);
+        dpf_scores_add_packed(rows, N, D, y, NULL, N, scratch, tally, score);
         return;
     }
     rows = words(N * D / 64);
     y = signs(N);
     scratch = calloc(DPF_BITS_SCRATCH, 8); /* not hashed */
     tally = zeros(DPF_SCORES_COLUMNS, 8);
-    score = zeros(D, 4);
+    score = zeros(D, 8);
 }
 
 static void scores_add_csr(bool measuring) {
     static dpf_csr rows;
-    static int32_t *score;
+    static int64_t *score;
     static int8_t *y;
     enum { ENTRIES = 64 };
     if (measuring) {
-        dpf_scores_add_csr(&rows, y, NULL, N, score, NULL);
+        dpf_scores_add_csr(&rows, y, NULL, N, score);
         return;
     }
     int64_t *indptr = zeros(N + 1, 8);
@@ -232,7 +231,7 @@ static void scores_add_csr(bool measuring) {
     for (size_t p = 0; p < N * ENTRIES; p++) indices[p] = (int32_t)(p % ENTRIES * (D / ENTRIES) + p / ENTRIES % 32);
     rows = (dpf_csr){indptr, indices, NULL};
     y = signs(N);
-    score = zeros(D, 4);
+    score = zeros(D, 8);
 }
 
 static void scores_votes_packed(bool measuring) {
@@ -557,7 +556,7 @@ static void logistic_many(bool measuring) {
 static void codes_match(bool measuring) {
     static uint64_t *rows;
     if (measuring) {
-        dpf_codes_match(code_column[0], false, CODE_ROWS, 3, 17, false, rows);
+        dpf_codes_match(code_column[0], false, CODE_ROWS, 3, 17, rows);
         return;
     }
     codes();

@@ -149,21 +149,21 @@ DPF_BODY uint32_t largest(const void *codes, bool wide, size_t n) {
 
 /* Whether codes lie within low to low + span, as bytes. */
 DPF_BODY void within(const void *codes, bool wide, size_t start, size_t rows, uint16_t low, uint16_t span,
-                     uint8_t negated, uint8_t *DPF_RESTRICT out) {
+                     uint8_t *DPF_RESTRICT out) {
     const uint8_t *narrow = (const uint8_t *)codes + start, low_byte = (uint8_t)low, span_byte = (uint8_t)span;
     const uint16_t *code = (const uint16_t *)codes + start;
     if (wide)
-        for (size_t i = 0; i < rows; i++) out[i] = ((uint16_t)(code[i] - low) <= span) ^ negated;
+        for (size_t i = 0; i < rows; i++) out[i] = (uint16_t)(code[i] - low) <= span;
     else
-        for (size_t i = 0; i < rows; i++) out[i] = ((uint8_t)(narrow[i] - low_byte) <= span_byte) ^ negated;
+        for (size_t i = 0; i < rows; i++) out[i] = (uint8_t)(narrow[i] - low_byte) <= span_byte;
 }
 
-DPF_BODY void match(const void *codes, bool wide, size_t n, uint32_t low, uint32_t high, bool negated,
+DPF_BODY void match(const void *codes, bool wide, size_t n, uint32_t low, uint32_t high,
                     uint64_t *DPF_RESTRICT rows) {
     uint8_t byte[SPAN];
     for (size_t start = 0; start < n; start += SPAN) {
         const size_t size = n - start < SPAN ? n - start : SPAN;
-        within(codes, wide, start, size, (uint16_t)low, (uint16_t)(high - low), negated, byte);
+        within(codes, wide, start, size, (uint16_t)low, (uint16_t)(high - low), byte);
         dpf_bits_pack(byte, 1, size, rows + start / 64);
     }
 }
@@ -172,6 +172,5 @@ DPF_BODY void match(const void *codes, bool wide, size_t n, uint32_t low, uint32
 
 DPF_LEVELS(uint32_t, dpf_codes_largest, largest, (const void *column, bool wide, size_t n), (column, wide, n))
 DPF_LEVELS(void, dpf_codes_match, match,
-           (const void *column, bool wide, size_t n, uint32_t low, uint32_t high, bool negated,
-            uint64_t *DPF_RESTRICT rows),
-           (column, wide, n, low, high, negated, rows))
+           (const void *column, bool wide, size_t n, uint32_t low, uint32_t high, uint64_t *DPF_RESTRICT rows),
+           (column, wide, n, low, high, rows))

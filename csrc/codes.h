@@ -90,12 +90,12 @@ void dpf_codes_margins(const dpf_codes *codes, const dpf_codes_plan *plan, const
                        int32_t *DPF_RESTRICT joint, uint8_t *DPF_RESTRICT planes, int32_t *DPF_RESTRICT margin);
 
 /*
- * Bit i of rows: whether low <= code i <= high, or, negated, whether not; bits past n are zero.
+ * Bit i of rows: whether low <= code i <= high; bits past n are zero.
  * Requires low <= high, both at most the largest code that a byte, or two, can hold.
  *
  *   rows  DPF_WORDS(n)   written
  */
-void dpf_codes_match(const void *column, bool wide, size_t n, uint32_t low, uint32_t high, bool negated,
+void dpf_codes_match(const void *column, bool wide, size_t n, uint32_t low, uint32_t high,
                      uint64_t *DPF_RESTRICT rows);
 
 #endif

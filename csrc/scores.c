@@ -8,30 +8,20 @@ DPF_BODY size_t chosen(const int64_t *index, size_t i) { return index ? (size_t)
 
 /* ---- packed rows ------------------------------------------------------ */
 
-/* Into narrow, or into wide where that is NULL. */
 DPF_BODY void add_packed(const uint64_t *rows, size_t n, size_t d, const int8_t *y, const int64_t *index, size_t m,
-                         bool signs, uint64_t *DPF_RESTRICT scratch, int64_t *DPF_RESTRICT tally,
-                         int32_t *DPF_RESTRICT narrow, int64_t *DPF_RESTRICT wide) {
+                         uint64_t *DPF_RESTRICT scratch, int64_t *DPF_RESTRICT tally, int64_t *DPF_RESTRICT score) {
     const size_t words = DPF_WORDS(d);
-    int64_t negative = 0;
-    for (size_t r = 0; r < m; r++) negative += y[chosen(index, r)] < 0;
-    const int64_t less = signs ? (int64_t)m : negative;
     for (size_t first = 0; first < d; first += DPF_SCORES_COLUMNS) {
         const size_t size = d - first < DPF_SCORES_COLUMNS ? d - first : DPF_SCORES_COLUMNS;
         dpf_bits_positional_popcount(rows + first / 64, n, words, index, y, m, size, scratch, tally);
-        if (narrow)
-            for (size_t j = 0; j < size; j++)
-                narrow[first + j] += (int32_t)((uint32_t)tally[j] << signs) - (int32_t)less;
-        else
-            for (size_t j = 0; j < size; j++) wide[first + j] += (tally[j] << signs) - less;
+        for (size_t j = 0; j < size; j++) score[first + j] += 2 * tally[j] - (int64_t)m;
     }
 }
 
 DPF_LEVELS(void, dpf_scores_add_packed, add_packed,
-           (const uint64_t *rows, size_t n, size_t d, const int8_t *y, const int64_t *index, size_t m, bool signs,
-            uint64_t *DPF_RESTRICT scratch, int64_t *DPF_RESTRICT tally, int32_t *DPF_RESTRICT narrow,
-            int64_t *DPF_RESTRICT wide),
-           (rows, n, d, y, index, m, signs, scratch, tally, narrow, wide))
+           (const uint64_t *rows, size_t n, size_t d, const int8_t *y, const int64_t *index, size_t m,
+            uint64_t *DPF_RESTRICT scratch, int64_t *DPF_RESTRICT tally, int64_t *DPF_RESTRICT score),
+           (rows, n, d, y, index, m, scratch, tally, score))
 
 /* ---- grid rows -------------------------------------------------------- */
 
@@ -93,20 +83,8 @@ DPF_BODY int64_t entry(const dpf_csr *rows, int64_t p) { return rows->data ? row
 
 enum { AHEAD = 16 }; /* entries by which a random access is fetched early */
 
-static void add_csr_narrow(const dpf_csr *rows, const int8_t *y, const int64_t *index, size_t m,
-                           int32_t *DPF_RESTRICT score) {
-    for (size_t r = 0; r < m; r++) {
-        const size_t i = chosen(index, r);
-        const int64_t end = rows->indptr[i + 1];
-        for (int64_t p = rows->indptr[i]; p < end; p++) {
-            if (p + AHEAD < end) dpf_prefetch(score + rows->indices[p + AHEAD]);
-            score[rows->indices[p]] += (int32_t)(y[i] * entry(rows, p));
-        }
-    }
-}
-
-static void add_csr_wide(const dpf_csr *rows, const int8_t *y, const int64_t *index, size_t m,
-                         int64_t *DPF_RESTRICT score) {
+void dpf_scores_add_csr(const dpf_csr *rows, const int8_t *y, const int64_t *index, size_t m,
+                        int64_t *DPF_RESTRICT score) {
     for (size_t r = 0; r < m; r++) {
         const size_t i = chosen(index, r);
         const int64_t end = rows->indptr[i + 1];
@@ -115,12 +93,6 @@ static void add_csr_wide(const dpf_csr *rows, const int8_t *y, const int64_t *in
             score[rows->indices[p]] += y[i] * entry(rows, p);
         }
     }
-}
-
-void dpf_scores_add_csr(const dpf_csr *rows, const int8_t *y, const int64_t *index, size_t m,
-                        int32_t *DPF_RESTRICT narrow, int64_t *DPF_RESTRICT wide) {
-    if (narrow) add_csr_narrow(rows, y, index, m, narrow);
-    else add_csr_wide(rows, y, index, m, wide);
 }
 
 /* ---- scores that are mostly untouched --------------------------------- */

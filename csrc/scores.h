@@ -23,19 +23,18 @@
 enum { DPF_SCORES_COLUMNS = 64 * DPF_BITS_BLOCK };
 
 /*
- * score[j] += sum over the m rows of y * (2 x_j - 1) when `signs`, of y * x_j otherwise, for bits x_j.
+ * score[j] += sum over the m rows of y * (2 x_j - 1), for bits x_j.
  *
  *   rows     n * DPF_WORDS(d)                   read once
  *   scratch  DPF_BITS_SCRATCH
  *   tally    DPF_SCORES_COLUMNS                 scratch
- *   narrow   d                                  updated, or wide if this is NULL
+ *   score    d                                  updated
  *
  * Rows of label -1 are counted flipped: the ones of a column, A, are then the agreements of x_j with y, and
- * the sums are 2 A - m and A - #{y = -1}. So one positional popcount (bits.h) serves both labels.
+ * the sum is 2 A - m. So one positional popcount (bits.h) serves both labels.
  */
 void dpf_scores_add_packed(const uint64_t *rows, size_t n, size_t d, const int8_t *y, const int64_t *index, size_t m,
-                           bool signs, uint64_t *DPF_RESTRICT scratch, int64_t *DPF_RESTRICT tally,
-                           int32_t *DPF_RESTRICT narrow, int64_t *DPF_RESTRICT wide);
+                           uint64_t *DPF_RESTRICT scratch, int64_t *DPF_RESTRICT tally, int64_t *DPF_RESTRICT score);
 
 /* score[j] += sum over the m rows of y * q_j, for dense rows of d grid integers. One read of the rows. */
 void dpf_scores_add_grid(const int32_t *rows, size_t d, const int8_t *y, const int64_t *index, size_t m,
@@ -54,9 +53,9 @@ typedef struct {
  */
 size_t dpf_scores_check_csr(const dpf_csr *rows, int64_t d, const int64_t *index, size_t m, int64_t *longest);
 
-/* narrow[j], or wide[j] if that is NULL, += sum over the m rows of y * x_j. Cost by stored entries. */
+/* score[j] += sum over the m rows of y * x_j. Cost by stored entries. */
 void dpf_scores_add_csr(const dpf_csr *rows, const int8_t *y, const int64_t *index, size_t m,
-                        int32_t *DPF_RESTRICT narrow, int64_t *DPF_RESTRICT wide);
+                        int64_t *DPF_RESTRICT score);
 
 /* ---- scores that are mostly untouched --------------------------------- */
 

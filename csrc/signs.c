@@ -156,8 +156,8 @@ DPF_BODY size_t rarer_places(const uint64_t *row, size_t d, int32_t *DPF_RESTRIC
     return ones;
 }
 
-DPF_BODY void packed(const uint64_t *rows, size_t n, size_t d, bool signs, const uint64_t *matrix, const int64_t *total,
-                     size_t m, int32_t *DPF_RESTRICT at, float *DPF_RESTRICT out) {
+DPF_BODY void packed(const uint64_t *rows, size_t n, size_t d, const uint64_t *matrix, const int64_t *total, size_t m,
+                     int32_t *DPF_RESTRICT at, float *DPF_RESTRICT out) {
     const float scale = (float)(1 / sqrt((double)m));
     for (size_t i = 0; i < n; i++, rows += DPF_WORDS(d), out += m) {
         const size_t ones = rarer_places(rows, d, at);
@@ -167,23 +167,21 @@ DPF_BODY void packed(const uint64_t *rows, size_t n, size_t d, bool signs, const
             int32_t count[64 * BLOCK];
             count_ones(at, rare ? ones : d - ones, matrix, NULL, m, r0 / 64, count);
             for (size_t r = 0; r < width; r++) {
-                const int32_t all = (int32_t)total[r0 + r];
-                const int32_t sum = 2 * (rare ? count[r] : all - count[r]) - (int32_t)ones;
-                out[r0 + r] = scale * (float)(signs ? 2 * sum - (2 * all - (int32_t)d) : sum);
+                const int32_t plus = rare ? count[r] : (int32_t)total[r0 + r] - count[r];
+                out[r0 + r] = scale * (float)(2 * plus - (int32_t)ones);
             }
         }
     }
 }
 
 DPF_LEVELS(void, dpf_signs_packed, packed,
-           (const uint64_t *rows, size_t n, size_t d, bool signs, const uint64_t *matrix, const int64_t *total,
-            size_t m, int32_t *DPF_RESTRICT at, float *DPF_RESTRICT out),
-           (rows, n, d, signs, matrix, total, m, at, out))
+           (const uint64_t *rows, size_t n, size_t d, const uint64_t *matrix, const int64_t *total, size_t m,
+            int32_t *DPF_RESTRICT at, float *DPF_RESTRICT out),
+           (rows, n, d, matrix, total, m, at, out))
 
 /* ---- back ------------------------------------------------------------- */
 
-DPF_BODY void lift(const double *v, const uint64_t *matrix, const uint64_t key[2], size_t m, size_t d,
-                   double *DPF_RESTRICT out) {
+DPF_BODY void lift(const double *v, const uint64_t key[2], size_t m, size_t d, double *DPF_RESTRICT out) {
     enum { LANES = 16 };
     const double scale = 1 / sqrt((double)m);
     const size_t words = DPF_WORDS(m);
@@ -191,7 +189,7 @@ DPF_BODY void lift(const double *v, const uint64_t *matrix, const uint64_t key[2
         const uint64_t coordinate = of_coordinate(key, j);
         double sum[LANES] = {0};
         for (size_t w = 0; w < words; w++) {
-            const uint64_t word = matrix ? matrix[j * words + w] : word_of(key, coordinate, w);
+            const uint64_t word = word_of(key, coordinate, w);
             uint64_t flip[64];
             dpf_signs_flips_double(word, flip);
             for (size_t part = 0; part < 64; part += LANES)
@@ -205,6 +203,5 @@ DPF_BODY void lift(const double *v, const uint64_t *matrix, const uint64_t key[2
 }
 
 DPF_LEVELS(void, dpf_signs_lift, lift,
-           (const double *v, const uint64_t *matrix, const uint64_t key[2], size_t m, size_t d,
-            double *DPF_RESTRICT out),
-           (v, matrix, key, m, d, out))
+           (const double *v, const uint64_t key[2], size_t m, size_t d, double *DPF_RESTRICT out),
+           (v, key, m, d, out))

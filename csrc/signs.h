@@ -38,21 +38,20 @@ void dpf_signs_dense(const void *x, bool wide, size_t n, size_t d, const uint64_
                      void *DPF_RESTRICT out);
 
 /*
- * The same for n packed rows of d bits b (bits.h), which stand for 2 b - 1 when `signs`, for b otherwise.
+ * The same for n packed rows of d bits (bits.h).
  *
  *   total  m   read: how many coordinates have sign +1, for each component
  *   at     d   scratch
  *
  * Exact until the last scaling. A row costs what its ones cost, or its zeros if they are fewer. Requires d < 2^30.
  */
-void dpf_signs_packed(const uint64_t *rows, size_t n, size_t d, bool signs, const uint64_t *matrix,
-                      const int64_t *total, size_t m, int32_t *DPF_RESTRICT at, float *DPF_RESTRICT out);
+void dpf_signs_packed(const uint64_t *rows, size_t n, size_t d, const uint64_t *matrix, const int64_t *total,
+                      size_t m, int32_t *DPF_RESTRICT at, float *DPF_RESTRICT out);
 
 /*
  * out[j] = (A' v)_j for d coordinates; v has 64 * DPF_WORDS(m) entries, zeros past m. Sixteen partial sums, by
  * r % 16, are added up in pairs. Cost: d * m signed additions.
  */
-void dpf_signs_lift(const double *v, const uint64_t *matrix, const uint64_t key[2], size_t m, size_t d,
-                    double *DPF_RESTRICT out);
+void dpf_signs_lift(const double *v, const uint64_t key[2], size_t m, size_t d, double *DPF_RESTRICT out);
 
 #endif

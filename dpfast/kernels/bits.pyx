@@ -206,15 +206,13 @@ def column(const uint64_t[:, ::1] rows, Py_ssize_t d, Py_ssize_t j):
     return out
 
 
-def positional_popcount(const uint64_t[:, ::1] rows, Py_ssize_t d, index=None, signs=None):
+def positional_popcount(const uint64_t[:, ::1] rows, Py_ssize_t d, const int8_t[::1] signs=None):
     """Return for each column the number of rows that have a 1 there; with signs, of those that agree with their sign.
 
     Parameters
     ----------
     rows : ndarray of uint64, shape (n, words(d))
     d : int
-    index : ndarray of int64, shape (m,), optional
-        The rows to count, in any order and possibly repeated; all n by default.
     signs : ndarray of int8, shape (n,), optional
         A row of a negative sign agrees where it is 0, any other where it is 1.
 
@@ -229,28 +227,15 @@ def positional_popcount(const uint64_t[:, ::1] rows, Py_ssize_t d, index=None, s
     out = np.zeros(max(0, d), np.int64)
     cdef int64_t[::1] counts = out
     cdef uint64_t[::1] scratch
-    cdef const int64_t[::1] chosen
-    cdef const int8_t[::1] sign
-    cdef const int64_t *which = NULL
-    cdef const int8_t *label = NULL
-    cdef Py_ssize_t m = rows.shape[0]
-    if index is not None:
-        chosen = np.require(index, np.int64, "CA")
-        m = chosen.shape[0]
-        if m and not 0 <= np.min(chosen) <= np.max(chosen) < rows.shape[0]:
-            raise ValueError(f"index must lie in [0, {rows.shape[0]}), got {np.min(chosen)} to {np.max(chosen)}")
-        which = &chosen[0] if m else NULL
-    check_packed("d", rows, d, which, m)
-    if signs is not None:
-        sign = signs
-        if sign.shape[0] != rows.shape[0]:
-            raise ValueError(f"signs must be one for each of {rows.shape[0]} rows, got {sign.shape[0]}")
-        label = &sign[0] if sign.shape[0] else NULL
-    if m and d:
+    cdef Py_ssize_t n = rows.shape[0]
+    check_packed("d", rows, d, NULL, 0)
+    if signs is not None and signs.shape[0] != n:
+        raise ValueError(f"signs must be one for each of {n} rows, got {signs.shape[0]}")
+    cdef const int8_t *label = NULL if signs is None or n == 0 else &signs[0]
+    if n and d:
         scratch = np.empty(DPF_BITS_SCRATCH, np.uint64)
         with nogil:
-            dpf_bits_positional_popcount(&rows[0, 0], rows.shape[0], rows.shape[1], which, label, m, d, &scratch[0],
-                                         &counts[0])
+            dpf_bits_positional_popcount(&rows[0, 0], n, rows.shape[1], NULL, label, n, d, &scratch[0], &counts[0])
     return out
 
 

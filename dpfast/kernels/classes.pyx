@@ -68,14 +68,12 @@ def restrict(const uint64_t[:, ::1] columns, const uint64_t[::1] members, Py_ssi
     return out, size
 
 
-def memo(Py_ssize_t words, Py_ssize_t slots=1 << 14):
-    """Return an empty cache of `dimension` for the calls about one class: uint64, shape (slots, words + 1), zero.
+def memo(Py_ssize_t words):
+    """Return an empty cache of `dimension` for the calls about one class: uint64, shape (2**14, words + 1), zero.
 
-    A power of two of slots. It holds subclasses that were asked for, and is to be kept as they are.
+    It holds subclasses that were asked for, and is to be kept as they are.
     """
-    if slots < 1 or slots & (slots - 1):
-        raise ValueError(f"slots must be a power of two, got {slots}")
-    return np.zeros((slots, words + 1), np.uint64)
+    return np.zeros((1 << 14, words + 1), np.uint64)
 
 
 def dimension(const uint64_t[:, ::1] columns, const uint64_t[::1] members, uint64_t[:, ::1] memo, max_nodes=10**8):
@@ -85,7 +83,7 @@ def dimension(const uint64_t[:, ::1] columns, const uint64_t[::1] members, uint6
     ----------
     columns : ndarray of uint64, shape (points, words)
     members : ndarray of uint64, shape (words,)
-    memo : ndarray of uint64, shape (slots, words + 1)
+    memo : ndarray of uint64, shape (slots, words + 1), a power of two of slots
         From `memo`, for these columns; not to be used by two threads at once.
     max_nodes : int
         Subclasses to search at most, in about points * words word reads each.

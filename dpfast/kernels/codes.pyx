@@ -41,7 +41,7 @@ cdef extern from "codes.h" nogil:
     int64_t dpf_codes_reach(const dpf_codes *codes, const int32_t *table, size_t k)
     void dpf_codes_margins(const dpf_codes *codes, const dpf_codes_plan *plan, const int32_t *table, size_t k,
                            int32_t *joint, uint8_t *planes, int32_t *margin)
-    void dpf_codes_match(const void *column, bint wide, size_t n, uint32_t low, uint32_t high, bint negated,
+    void dpf_codes_match(const void *column, bint wide, size_t n, uint32_t low, uint32_t high,
                          uint64_t *rows)
 
 cdef extern from "bits.h" nogil:
@@ -305,7 +305,7 @@ cdef _check_table(Columns columns, table, Py_ssize_t k):
         raise ValueError("table must have entries whose sums fit into 32 bits")
 
 
-def margins(Columns columns, table, int32_t[:, ::1] out=None):
+def margins(Columns columns, table):
     """Return for each row the sum of the table's entries for its codes, in one read of the codes.
 
     Parameters
@@ -313,7 +313,6 @@ def margins(Columns columns, table, int32_t[:, ::1] out=None):
     columns : Columns, n rows
     table : ndarray of int32, shape (offsets[-1],) or (offsets[-1], k), C-contiguous
         The largest sizes of the columns' entries add up to less than 2**31.
-    out : ndarray of int32, shape (n, k), optional
 
     Returns
     -------
@@ -321,36 +320,32 @@ def margins(Columns columns, table, int32_t[:, ::1] out=None):
     """
     cdef Py_ssize_t k = table.shape[1] if table.ndim == 2 else 1
     _check_table(columns, table, k)
-    if out is None:
-        out = np.empty((columns.n, k), np.int32)
-    if out.shape[0] != columns.n or out.shape[1] != k:
-        raise ValueError(f"out must have shape {columns.n, k}, got {out.shape[0], out.shape[1]}")
+    out = np.empty((columns.n, k), np.int32)
+    cdef int32_t[:, ::1] margin = out
     cdef Py_ssize_t lanes
     cdef _Plan plan
     cdef int32_t[::1] joint
     cdef uint8_t[::1] planes
     cdef const int32_t[:, ::1] entry
     if columns.n and k:
-        aligned(&out[0, 0], sizeof(int32_t))
         entry = table.reshape(-1, k)
         lanes = DPF_CODES_LANES(k)
         plan = columns._plan(4 * lanes)
         joint = _scratch(plan.cells * lanes, np.int32)
         planes = _scratch(columns.p * k * DPF_CODES_PLANES, np.uint8)
         with nogil:
-            dpf_codes_margins(&columns.codes, &plan.plan, &entry[0, 0], k, &joint[0], &planes[0], &out[0, 0])
-    return np.asarray(out).reshape(-1, *table.shape[1:])
+            dpf_codes_margins(&columns.codes, &plan.plan, &entry[0, 0], k, &joint[0], &planes[0], &margin[0, 0])
+    return out.reshape(-1, *table.shape[1:])
 
 
-def match(Columns columns, Py_ssize_t j, Py_ssize_t low, Py_ssize_t high, bint negated=False):
-    """Return which rows have a code from `low` to `high` in column j; if negated, which have not.
+def match(Columns columns, Py_ssize_t j, Py_ssize_t low, Py_ssize_t high):
+    """Return which rows have a code from `low` to `high` in column j.
 
     Parameters
     ----------
     columns : Columns, n rows
     j, low, high : int
         0 <= low <= high < sizes[j]. "code <= t" is (0, t), "code == v" is (v, v).
-    negated : bool
 
     Returns
     -------
@@ -366,5 +361,5 @@ def match(Columns columns, Py_ssize_t j, Py_ssize_t low, Py_ssize_t high, bint n
     cdef bint wide = columns.wide[j]
     if columns.n:
         with nogil:
-            dpf_codes_match(at, wide, columns.n, <uint32_t>low, <uint32_t>high, negated, &rows[0])
+            dpf_codes_match(at, wide, columns.n, <uint32_t>low, <uint32_t>high, &rows[0])
     return out

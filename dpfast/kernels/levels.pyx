@@ -214,9 +214,9 @@ def sample(scores, exponent, m, rng, *, mirrored=False, zeros=0):
         return entries.draw(m, rng)
 
 
-def draw(scores, exponent, rng, *, mirrored=False, zeros=0):
+def draw(scores, exponent, rng, *, mirrored=False):
     """Return one draw as an int; see `sample`."""
-    return int(sample(scores, exponent, 1, rng, mirrored=mirrored, zeros=zeros)[0])
+    return int(sample(scores, exponent, 1, rng, mirrored=mirrored)[0])
 
 
 def draw_counted(counts, exponent, rng):

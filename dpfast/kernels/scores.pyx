@@ -1,13 +1,12 @@
 """Integer scores of a linear learner, s_j = sum of y * x_j over the rows used, and votes of released histograms.
 
-Rows are packed bits (encoding "pm1": 1 is +1 and 0 is -1; "01": as they are), CSR, or dense on the grid x = q / 2**k
-of int32 q. Everything is exact; an update that could overflow is refused before it starts. See csrc/scores.h.
+Rows are packed bits (1 is +1 and 0 is -1; votes can also take bits as they are), CSR, or dense on the grid
+x = q / 2**k of int32 q. Everything is exact; an update that could overflow is refused before it starts. See csrc/scores.h.
 """
 import numpy as np
 
-
-from libc.stdint cimport int8_t, int32_t, int64_t, uint32_t, uint64_t
-from dpfast.kernels.arrays cimport address, aligned, csr as check_csr, packed
+from libc.stdint cimport INT64_MAX, int8_t, int32_t, int64_t, uint32_t, uint64_t
+from dpfast.kernels.arrays cimport aligned, csr as check_csr, packed
 from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
 
 
@@ -24,12 +23,11 @@ cdef extern from "scores.h" nogil:
         unsigned bits
         size_t used
     void dpf_scores_add_packed(const uint64_t *rows, size_t n, size_t d, const int8_t *y, const int64_t *index, size_t m,
-                               bint signs, uint64_t *scratch, int64_t *tally, int32_t *narrow, int64_t *wide)
+                               uint64_t *scratch, int64_t *tally, int64_t *score)
     void dpf_scores_add_grid(const int32_t *rows, size_t d, const int8_t *y, const int64_t *index, size_t m,
                              int64_t *score)
     size_t dpf_scores_check_csr(const dpf_csr *rows, int64_t d, const int64_t *index, size_t m, int64_t *longest)
-    void dpf_scores_add_csr(const dpf_csr *rows, const int8_t *y, const int64_t *index, size_t m, int32_t *narrow,
-                            int64_t *wide)
+    void dpf_scores_add_csr(const dpf_csr *rows, const int8_t *y, const int64_t *index, size_t m, int64_t *score)
     size_t dpf_scores_add_sparse(dpf_scores *table, const dpf_csr *rows, const int8_t *y, const int64_t *index,
                                  size_t start, size_t m, size_t limit)
     void dpf_scores_insert(dpf_scores *table, const uint32_t *key, const int64_t *score, size_t n)
@@ -112,30 +110,26 @@ cdef class _Rows:
         return max(int(np.max(self.data)), -int(np.min(self.data)))
 
 
-cdef _check_room(scores, bound, step):
-    """Refuse if scores, at most `bound` in size if that is not None, might overflow by an addition of `step`."""
-    if bound is None:
-        bound = max(int(scores.max()), -int(scores.min())) if len(scores) else 0
-    if bound + step > np.iinfo(scores.dtype).max:
-        raise ValueError(f"{scores.dtype} scores of size {bound} may overflow by rows that add up to {step}")
+cdef _largest(const int64_t[::1] scores):
+    """Return the largest size of a score."""
+    return max(int(np.max(scores)), -int(np.min(scores)))
 
 
-cdef void *_scores(scores, d, dtypes) except? NULL:
-    """Return where scores begin that can be changed in place."""
-    if scores.ndim != 1 or scores.dtype not in dtypes or (d is not None and len(scores) != d):
-        wanted = " or ".join(np.dtype(dtype).name for dtype in dtypes)
-        raise ValueError(f"scores must be {wanted} of shape ({'d' if d is None else d},), "
-                         f"got {scores.dtype} {scores.shape}")
-    if not scores.flags.c_contiguous or not scores.flags.writeable:
-        raise ValueError(f"scores must be contiguous and writeable, got strides {scores.strides} and "
-                         f"writeable={scores.flags.writeable}")
-    return address(scores)
+cdef _check_room(size, step):
+    """Refuse if scores of at most this size might overflow by an addition of `step`."""
+    if size + step > INT64_MAX:
+        raise ValueError(f"scores of size {size} may overflow by rows that add up to {step}")
 
 
-cdef bint _signs(encoding) except -1:
-    if encoding not in ("pm1", "01"):
-        raise ValueError(f"encoding must be 'pm1' or '01', got {encoding!r}")
-    return encoding == "pm1"
+cdef int64_t *_scores(int64_t[::1] scores, Py_ssize_t d, step) except? NULL:
+    """Return where d scores begin that have room for an addition of `step`; NULL if there are none."""
+    if scores.shape[0] != d:
+        raise ValueError(f"scores must have shape ({d},), got ({scores.shape[0]},)")
+    if d == 0:
+        return NULL
+    aligned(&scores[0], sizeof(int64_t))
+    _check_room(_largest(scores), step)
+    return &scores[0]
 
 
 cdef _check_histogram(const int64_t[::1] index, const int64_t[::1] count, d):
@@ -160,12 +154,12 @@ cdef _check_histogram(const int64_t[::1] index, const int64_t[::1] count, d):
 
 # ---- updates -----------------------------------------------------------------------------------------------------
 
-def add_packed(scores, const uint64_t[:, ::1] rows, Py_ssize_t d, y, index=None, *, encoding="pm1", bound=None):
-    """Add the sum of y[i] * x[i, j] over the chosen rows of packed bits to scores[j].
+def add_packed(int64_t[::1] scores, const uint64_t[:, ::1] rows, Py_ssize_t d, y, index=None):
+    """Add the sum of y[i] * (2 b[i, j] - 1) over the chosen rows of packed bits b to scores[j].
 
     Parameters
     ----------
-    scores : ndarray of int32 or int64, shape (d,)
+    scores : ndarray of int64, shape (d,)
         Changed in place.
     rows : ndarray of uint64, shape (n, words(d))
     d : int
@@ -173,90 +167,78 @@ def add_packed(scores, const uint64_t[:, ::1] rows, Py_ssize_t d, y, index=None,
         -1 or 1.
     index : ndarray of int64, shape (m,), optional
         The rows to add, in any order and possibly repeated; all n by default.
-    encoding : {"pm1", "01"}
-        What a bit b stands for: 2 b - 1, or b.
-    bound : int, optional
-        No score is larger in size. Measured by one more read of the scores when not given.
 
     Raises
     ------
     ValueError
-        Before anything is added: also if a score might leave its type.
+        Before anything is added: also if a score might overflow.
 
     Notes
     -----
     One read of the rows: one positional popcount serves both labels, by about five operations for 64 entries.
     """
-    cdef bint signs = _signs(encoding)
     cdef _Chosen chosen = _Chosen(y, index, rows.shape[0])
-    cdef void *score
-    cdef bint narrow
+    cdef int64_t *score
     cdef uint64_t[::1] scratch
     cdef int64_t[::1] tally
     cdef size_t n = rows.shape[0]
     packed("d", rows, d, chosen.which, chosen.m)
-    score, narrow = _scores(scores, d, (np.int32, np.int64)), scores.dtype == np.int32
-    _check_room(scores, bound, chosen.m)
+    score = _scores(scores, d, chosen.m)
     if chosen.m == 0 or d == 0:
         return
     scratch = np.empty(DPF_BITS_SCRATCH, np.uint64)
     tally = np.empty(min(d, <Py_ssize_t>DPF_SCORES_COLUMNS), np.int64)
     with nogil:
-        dpf_scores_add_packed(&rows[0, 0], n, d, &chosen.y[0], chosen.which, chosen.m, signs, &scratch[0], &tally[0],
-                              <int32_t *>score if narrow else NULL, <int64_t *>score)
+        dpf_scores_add_packed(&rows[0, 0], n, d, &chosen.y[0], chosen.which, chosen.m, &scratch[0], &tally[0], score)
 
 
-def add_csr(scores, indptr, indices, data, y, index=None, *, bound=None):
+def add_csr(int64_t[::1] scores, indptr, indices, data, y, index=None):
     """Add the sum of y[i] * x[i, j] over the chosen rows of a CSR matrix to scores[j].
 
     Parameters
     ----------
-    scores : ndarray of int32 or int64, shape (d,)
+    scores : ndarray of int64, shape (d,)
         Changed in place.
     indptr, indices : ndarray of int32 or int64, shapes (n + 1,) and (nnz,)
         Of a CSR matrix, or of a block of its rows (indptr may start above 0). The indices of a row rise strictly.
         int64 indices are copied.
     data : ndarray of int32, shape (nnz,), or None
         None if every stored entry is 1.
-    y, index, bound
+    y, index
         As for `add_packed`.
 
     Notes
     -----
-    Touches the coordinates stored, and no others if `bound` is given.
+    One read of the scores, which looks for room; beside it, cost by stored entries.
     """
     cdef _Rows rows = _Rows(indptr, indices, data)
     cdef _Chosen chosen = _Chosen(y, index, rows.n)
-    cdef void *score = _scores(scores, None, (np.int32, np.int64))
-    cdef bint narrow = scores.dtype == np.int32
-    rows.check(len(scores), chosen.which, chosen.m)
-    _check_room(scores, bound, chosen.m * rows.largest())
-    if chosen.m == 0 or len(scores) == 0:
-        return
-    with nogil:
-        dpf_scores_add_csr(&rows.csr, &chosen.y[0], chosen.which, chosen.m, <int32_t *>score if narrow else NULL,
-                           <int64_t *>score)
+    rows.check(scores.shape[0], chosen.which, chosen.m)
+    cdef int64_t *score = _scores(scores, scores.shape[0], chosen.m * rows.largest())
+    if chosen.m and score != NULL:
+        with nogil:
+            dpf_scores_add_csr(&rows.csr, &chosen.y[0], chosen.which, chosen.m, score)
 
 
-def add_grid(int64_t[::1] scores, const int32_t[:, ::1] rows, y, index=None, *, bound=None):
-    """Add the sum of y[i] * rows[i, j] over the chosen rows of grid integers, as of `dpfast.kernels.grid.to_grid`, to scores[j].
+def add_grid(int64_t[::1] scores, const int32_t[:, ::1] rows, y, index=None):
+    """Add the sum of y[i] * rows[i, j] over the chosen rows of grid integers to scores[j].
 
     Parameters
     ----------
     scores : ndarray of int64, shape (d,)
         Changed in place; in units of one step of the grid.
     rows : ndarray of int32, shape (n, d)
-    y, index, bound
+        As `dpfast.kernels.grid.to_grid` returns them.
+    y, index
         As for `add_packed`.
     """
     cdef _Chosen chosen = _Chosen(y, index, rows.shape[0])
     cdef size_t d = rows.shape[1]
-    _scores(np.asarray(scores), d, (np.int64,))
-    _check_room(np.asarray(scores), bound, <object>chosen.m * 2**31)
+    cdef int64_t *score = _scores(scores, d, <object>chosen.m * 2**31)
     if chosen.m and d:
         aligned(&rows[0, 0], sizeof(int32_t))
         with nogil:
-            dpf_scores_add_grid(&rows[0, 0], d, &chosen.y[0], chosen.which, chosen.m, &scores[0])
+            dpf_scores_add_grid(&rows[0, 0], d, &chosen.y[0], chosen.which, chosen.m, score)
 
 
 cdef class SparseScores:
@@ -296,7 +278,7 @@ cdef class SparseScores:
             raise ValueError(f"keys and scores must have one length, got {key.shape[0]} and {score.shape[0]}")
         if np.max(key) >= d or len(np.unique(key)) < len(key):
             raise ValueError(f"keys must be distinct and below d={d}")
-        self.bound = max(int(np.max(score)), -int(np.min(score)))
+        self.bound = _largest(score)
         while self._limit() < <size_t>key.shape[0]:
             self._allocate(self.table.bits + 1)
         with nogil:
@@ -330,8 +312,10 @@ cdef class SparseScores:
         cdef size_t done = 0, limit
         rows.check(self.d, chosen.which, chosen.m)
         step = chosen.m * rows.largest()
-        _check_room(np.asarray(self.score), self.bound if self.bound + step < 2**63 else None, step)
-        self.bound = min(self.bound, 2**63 - 1 - step) + step
+        if self.bound + step > INT64_MAX:
+            self.bound = _largest(self.score)
+        _check_room(self.bound, step)
+        self.bound += step
         while done < chosen.m:
             limit = self._limit()
             with nogil:
@@ -373,7 +357,9 @@ def votes_packed(const uint64_t[:, ::1] rows, Py_ssize_t d, const int64_t[::1] i
     -------
     ndarray of int64, shape (n,)
     """
-    cdef bint signs = _signs(encoding)
+    if encoding not in ("pm1", "01"):
+        raise ValueError(f"encoding must be 'pm1' or '01', got {encoding!r}")
+    cdef bint signs = encoding == "pm1"
     packed("d", rows, d, NULL, 0)
     _check_histogram(index, count, d)
     out = np.zeros(rows.shape[0], np.int64)
@@ -408,7 +394,7 @@ def votes_csr(indptr, indices, data, const int64_t[::1] index, const int64_t[::1
 
 
 def votes_grid(const int32_t[:, ::1] rows, const int64_t[::1] index, const int64_t[::1] count):
-    """Return the sum of count[p] * rows[i, index[p]] for each row i of grid integers; see `dpfast.kernels.grid.to_grid` and `votes_packed`.
+    """Return the sum of count[p] * rows[i, index[p]] for each row i of grid integers; see `add_grid` and `votes_packed`.
 
     Returns
     -------

@@ -21,9 +21,9 @@ cdef extern from "signs.h" nogil:
     void dpf_signs_csr(const int64_t *indptr, const int32_t *indices, const void *data, bint wide, size_t n,
                        const uint64_t *matrix, const uint64_t *key, size_t m, void *out)
     void dpf_signs_dense(const void *x, bint wide, size_t n, size_t d, const uint64_t *matrix, size_t m, void *out)
-    void dpf_signs_packed(const uint64_t *rows, size_t n, size_t d, bint signs, const uint64_t *matrix,
-                          const int64_t *total, size_t m, int32_t *at, float *out)
-    void dpf_signs_lift(const double *v, const uint64_t *matrix, const uint64_t *key, size_t m, size_t d, double *out)
+    void dpf_signs_packed(const uint64_t *rows, size_t n, size_t d, const uint64_t *matrix, const int64_t *total,
+                          size_t m, int32_t *at, float *out)
+    void dpf_signs_lift(const double *v, const uint64_t *key, size_t m, size_t d, double *out)
 
 dpf_cpu_share(shared_level())
 
@@ -89,7 +89,7 @@ def matrix(d, m, key):
     Notes
     -----
     d * words(m) words at about one nanosecond each. Every other function here makes what it needs of them by itself;
-    give it these bits to save that.
+    give these bits to a projection to save that.
 
     Examples
     --------
@@ -183,7 +183,7 @@ def project_dense(X, m, key, *, matrix=None):
     return out
 
 
-def project_packed(const uint64_t[:, ::1] rows, d, m, key, encoding="01", *, matrix=None):
+def project_packed(const uint64_t[:, ::1] rows, d, m, key, *, matrix=None):
     """Return A x for each row x of packed bits.
 
     Parameters
@@ -194,8 +194,6 @@ def project_packed(const uint64_t[:, ::1] rows, d, m, key, encoding="01", *, mat
         Below 2**30.
     m, key, matrix
         As in `project_dense`.
-    encoding : {"01", "pm1"}
-        What a bit b stands for: b, or 2 b - 1.
 
     Returns
     -------
@@ -210,31 +208,27 @@ def project_packed(const uint64_t[:, ::1] rows, d, m, key, encoding="01", *, mat
     if d >= 2**30:
         raise ValueError(f"d must be below 2**30, got {d}")
     packed("d", rows, d, NULL, 0)
-    if encoding not in ("01", "pm1"):
-        raise ValueError(f"encoding must be '01' or 'pm1', got {encoding!r}")
     out = np.zeros((rows.shape[0], m), np.float32)
     cdef float[:, ::1] result = out
     cdef const int64_t[::1] total
     cdef int32_t[::1] at
-    cdef bint plus_minus = encoding == "pm1"
     if rows.shape[0] and d:
         signs.store()
         total = bits.positional_popcount(signs.stored, m)
         at = np.empty(d, np.int32)
         with nogil:
-            dpf_signs_packed(&rows[0, 0], rows.shape[0], signs.d, plus_minus, signs.matrix, &total[0], signs.m, &at[0],
-                             &result[0, 0])
+            dpf_signs_packed(&rows[0, 0], rows.shape[0], signs.d, signs.matrix, &total[0], signs.m, &at[0], &result[0, 0])
     return out
 
 
-def lift(v, d, key, *, matrix=None):
+def lift(v, d, key):
     """Return A' v, which maps a linear function v of the m components back to the d coordinates: <A' v, x> = <v, A x>.
 
     Parameters
     ----------
     v : array_like of float64, shape (m,)
-    d, key, matrix
-        As in `project_csr`; signs are made on the fly, each once, by default.
+    d, key
+        As in `matrix`.
 
     Returns
     -------
@@ -242,17 +236,17 @@ def lift(v, d, key, *, matrix=None):
 
     Notes
     -----
-    d * m signed additions.
+    d * m signed additions; signs are made on the fly, each once.
     """
     v = np.asarray(v, np.float64)
     if v.ndim != 1:
         raise ValueError(f"v must have shape (m,), got {v.shape}")
-    cdef _Signs signs = _Signs(d, len(v), key, matrix)
+    cdef _Signs signs = _Signs(d, len(v), key, None)
     cdef double[::1] padded = np.zeros(64 * bits.words(len(v)))
     np.asarray(padded)[:len(v)] = v
     out = np.empty(d)
     cdef double[::1] result = out
     if signs.d:
         with nogil:
-            dpf_signs_lift(&padded[0], signs.matrix, signs.key, signs.m, signs.d, &result[0])
+            dpf_signs_lift(&padded[0], signs.key, signs.m, signs.d, &result[0])
     return out

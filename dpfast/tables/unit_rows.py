@@ -23,9 +23,9 @@ def unit_rows(X, *, fit_intercept=False, normalize=False):
     to norm 1; otherwise only rows outside the ball are. Bits are 0 and 1; NaN, infinities and wrong shapes are refused.
 
     X is read once, and 8 bytes are kept for each row. CSR arrays and packed bits are copied unless they are read-only.
-    Dense arrays are not copied: C-contiguous floats are read where they are, and others are converted to floats part
-    by part in every pass. Each sum of rows checks that they are as they were at first; an
-    error says if they were changed meanwhile. Read-only C-contiguous floats need no check.
+    Dense arrays are not copied: C-contiguous floats are read where they are, and others are converted to floats part by
+    part in every pass. Each sum of rows checks that they are as they were at first; an error says if they were changed
+    meanwhile. Read-only C-contiguous floats need no check.
     """
     if not isinstance(X, BitMatrix):
         X = as_numbers(X, sparse=["csr"])

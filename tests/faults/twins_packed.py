@@ -47,12 +47,10 @@ def words(fuzz):
 
 def counting(fuzz):
     n, d = fuzz.size(), fuzz.size()
-    x, index = fuzz.bits(n, d), fuzz.index(n)
-    chosen = x if index is None else x[index]
-    _same(fuzz.call(bits.positional_popcount, packed(x), d, index), chosen.sum(axis=0))
-    sign = fuzz.signs(n)
+    x, sign = fuzz.bits(n, d), fuzz.signs(n)
+    _same(fuzz.call(bits.positional_popcount, packed(x), d), x.sum(axis=0))
     agree = x == (sign > 0)[:, np.newaxis]
-    _same(fuzz.call(bits.positional_popcount, packed(x), d, None, sign), agree.sum(axis=0))
+    _same(fuzz.call(bits.positional_popcount, packed(x), d, sign), agree.sum(axis=0))
     literals = fuzz.rng.integers(-1, 2 * n, (fuzz.size(), fuzz.one(1, 2, 3))) if n else np.full((3, 1), -1)
     both = np.stack([x, ~x], axis=1).reshape(2 * n, d)
     held = np.array([np.logical_and.reduce(both[[k for k in row if k >= 0]], axis=0) for row in literals.tolist()])
@@ -70,20 +68,20 @@ def members(fuzz):
     assert number == (held & (table[point] == label)).sum()
     distinct = np.zeros(size, bool)
     distinct[np.unique(table, axis=1, return_index=True)[1]] = True
-    memo = fuzz.call(classes.memo, columns.shape[1], 64)
+    memo = fuzz.call(classes.memo, columns.shape[1])
     found, _ = fuzz.call(classes.dimension, columns, packed((held & distinct)[np.newaxis])[0], memo, 1000)
     assert found is None or -1 <= found <= max(0, int(held.sum())).bit_length()
 
 
 def updates(fuzz):
     n, d = fuzz.size(), fuzz.size()
-    x, sign, index, encoding = fuzz.bits(n, d), fuzz.signs(n), fuzz.index(n), fuzz.one("pm1", "01")
-    values = _VALUES[encoding](x)
-    total = fuzz.rng.integers(-99, 99, d).astype(fuzz.one(np.int32, np.int64))
-    rows = slice(None) if index is None else index
-    expected = total + sign[rows].astype(np.int64) @ values[rows]
-    fuzz.call(scores.add_packed, total, packed(x), d, sign, index, encoding=encoding, filled=total)
+    x, sign, index = fuzz.bits(n, d), fuzz.signs(n), fuzz.index(n)
+    total, rows = fuzz.rng.integers(-99, 99, d), slice(None) if index is None else index
+    expected = total + sign[rows].astype(np.int64) @ (2 * x[rows].astype(np.int64) - 1)
+    fuzz.call(scores.add_packed, total, packed(x), d, sign, index, filled=total)
     _same(total, expected)
+    encoding = fuzz.one("pm1", "01")
+    values = _VALUES[encoding](x)
     k = min(d, fuzz.one(0, 1, 20))
     at, count = np.sort(fuzz.rng.choice(d, k, replace=False)), fuzz.rng.integers(-5, 6, k)
     _same(fuzz.call(scores.votes_packed, packed(x), d, at, count, encoding), values[:, at] @ count)
@@ -99,7 +97,7 @@ def sparse_updates(fuzz):
     sign, index = fuzz.signs(n), fuzz.index(n)
     rows = slice(None) if index is None else index
     expected = sign[rows].astype(np.int64) @ x[rows]
-    total = np.zeros(d, fuzz.one(np.int32, np.int64))
+    total = np.zeros(d, np.int64)
     fuzz.call(scores.add_csr, total, indptr, indices, data, sign, index, filled=total)
     _same(total, expected)
     table = scores.SparseScores(d)
@@ -240,11 +238,10 @@ def sketches(fuzz):
         fuzz.call(signs.project_csr, indptr, indices, x[held], d, m, key), x @ A.T / m**0.5, **close
     )
     np.testing.assert_allclose(fuzz.call(signs.project_dense, x, m, key, matrix=stored), x @ A.T / m**0.5, **close)
-    encoding = fuzz.one("pm1", "01")
-    sums = fuzz.call(signs.project_packed, packed(held), d, m, key, encoding, matrix=stored)
-    _same(np.rint(sums * m**0.5), _VALUES[encoding](held) @ A.T)
+    sums = fuzz.call(signs.project_packed, packed(held), d, m, key, matrix=stored)
+    _same(np.rint(sums * m**0.5), held @ A.T)
     v = fuzz.rng.normal(size=m)
-    np.testing.assert_allclose(fuzz.call(signs.lift, v, d, key, matrix=stored), A.T @ v / m**0.5, **close)
+    np.testing.assert_allclose(fuzz.call(signs.lift, v, d, key), A.T @ v / m**0.5, **close)
 
 
 TRIALS = (

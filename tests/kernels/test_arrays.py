@@ -22,7 +22,6 @@ PACKED = {  # of rows and the number of their bits
     "bits.unpack": bits.unpack,
     "bits.transpose": bits.transpose,
     "bits.positional_popcount": bits.positional_popcount,
-    "bits.positional_popcount, some": lambda rows, d: bits.positional_popcount(rows, d, index=np.array([1, 2])),
     "bits.conjunctions": lambda rows, d: bits.conjunctions(rows, d, np.array([[0, 1]])),
     "cover.count": lambda rows, d: cover.count(rows, d, bits.pack(np.ones((1, max(0, d)), np.uint8))),
     "cover.count_rows": lambda rows, d: cover.count_rows(rows, d, np.zeros(len(rows), int), 1),
@@ -91,14 +90,13 @@ REFUSED = {
         np.ones(2, np.uint64), np.ones(2, np.uint64), f(np.ones(2, np.uint64))
     ),
     "classes.dimension, memo": lambda f: classes.dimension(
-        bits.pack(np.eye(3, dtype=np.uint8)), np.array([7], np.uint64), f(classes.memo(1, 4))
+        bits.pack(np.eye(3, dtype=np.uint8)), np.array([7], np.uint64), f(classes.memo(1))
     ),
     "bits.bitwise_and": lambda f: bits.bitwise_and(f(WORDS), WORDS, np.ones(2, np.uint64)),
     "bits.column": lambda f: bits.column(f(np.ones((2, 1), np.uint64)), 3, 1),
     "classes": lambda f: classes.counts(f(np.ones((2, 1), np.uint64)), np.ones(1, np.uint64)),
     "codes.sums": lambda f: codes.sums(CODES, f(np.ones(3, np.int32))),
     "codes.margins": lambda f: codes.margins(CODES, f(np.ones(2, np.int32))),
-    "codes.margins, out": lambda f: codes.margins(CODES, np.ones(2, np.int32), f(np.ones((3, 1), np.int32))),
     "codes": lambda f: codes.Columns([f(np.zeros(3, np.uint16))], [2]),
     "measure.project": lambda f: measure.project(f(np.arange(3, dtype=np.int32)), ONES, TABLE, 20),
     "measure.add": lambda f: measure.add(np.zeros(3, np.int32), ONES, f(np.zeros(3, np.float32)), 16.0),

@@ -116,15 +116,6 @@ def test_positional_popcount_counts_agreement_with_signs(isa, rng, n, d):
         bits.positional_popcount(pack(X), d, signs=np.ones(n + 1, np.int8))
 
 
-def test_positional_popcount_takes_rows_by_index_in_any_order_and_number(isa, rng):
-    X = table(500, 300)
-    index = rng.integers(0, 500, 777)
-    np.testing.assert_array_equal(bits.positional_popcount(pack(X), 300, index), X[index].sum(0))
-    assert not bits.positional_popcount(pack(X), 300, np.empty(0, np.int64)).any()
-    with pytest.raises(ValueError, match=r"index must lie in \[0, 500\)"):
-        bits.positional_popcount(pack(X), 300, np.array([500]))
-
-
 @pytest.mark.parametrize("size", [0, 1, 7, 8, 9, 1000])
 def test_word_operations_agree_with_numpy_and_count_ones(isa, rng, size):
     a, b = rng.integers(0, 2**64, (2, size), dtype=np.uint64)

@@ -96,7 +96,6 @@ def test_literals_match_an_interval_of_codes(sizes, n, rng):
             code = at[:, j] - columns.offsets[j]
             held = (low <= code) & (code <= high)
             np.testing.assert_array_equal(codes.match(columns, j, low, high), packed(held))
-            np.testing.assert_array_equal(codes.match(columns, j, low, high, negated=True), packed(~held))
 
 
 @pytest.mark.parametrize("sizes", SIZES)
@@ -225,8 +224,6 @@ def test_what_does_not_fit_is_refused(rng):
         codes.margins(columns, np.zeros(304, np.int32))
     with pytest.raises(ValueError, match="table must have entries whose sums fit into 32 bits"):
         codes.margins(columns, np.full(303, 2**30, np.int32))
-    with pytest.raises(ValueError, match=r"out must have shape \(70, 1\), got \(70, 2\)"):
-        codes.margins(columns, np.zeros(303, np.int32), np.zeros((70, 2), np.int32))
     for j, low, high in ((2, 0, 0), (-1, 0, 0), (0, 2, 1), (0, 0, 3), (0, -1, 1)):
         with pytest.raises(ValueError, match="a literal needs"):
             codes.match(columns, j, low, high)

@@ -309,7 +309,8 @@ def test_multiprecision_and_doubles_decide_alike_for_candidates_not_stored(expon
 
 def test_a_mirrored_level_of_weight_e_minus_200_is_drawn_when_the_words_say_so():
     scores = np.array([0, 100, 0], np.int32)  # candidate 4 at e**-200
-    assert levels.draw(scores, 1, Scripted([BLOCK, 2**64 - UNIT * 5 // 2, 0, 0, 0, 0, 0]), mirrored=True, zeros=4) == 4
+    words = Scripted([BLOCK, 2**64 - UNIT * 5 // 2, 0, 0, 0, 0, 0])
+    assert levels.sample(scores, 1, 1, words, mirrored=True, zeros=4).tolist() == [4]
 
 
 def test_nothing_stored_leaves_the_zeros(rng):

@@ -67,21 +67,18 @@ def test_dense_rows_are_multiplied_by_the_matrix(isa, n, rng):
     np.testing.assert_allclose(narrow, expected, rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.parametrize("encoding", ["01", "pm1"])
 @pytest.mark.parametrize("density", [0, 0.1, 0.5, 0.9, 1])
-def test_packed_rows_are_multiplied_by_the_matrix(isa, encoding, density, rng):
+def test_packed_rows_are_multiplied_by_the_matrix(isa, density, rng):
     X = rng.random((5, 700)) < density
-    projected = signs.project_packed(bits.pack(X.view(np.uint8)), 700, 300, KEY, encoding)
-    values = X if encoding == "01" else 2.0 * X - 1
-    np.testing.assert_array_equal(np.rint(projected * np.sqrt(300)), values @ entries(700, 300).T)
+    projected = signs.project_packed(bits.pack(X.view(np.uint8)), 700, 300, KEY)
+    np.testing.assert_array_equal(np.rint(projected * np.sqrt(300)), X @ entries(700, 300).T)
 
 
 @pytest.mark.parametrize("m", WIDTHS)
 def test_the_lift_is_the_transpose(isa, m, rng):
     v = rng.normal(size=m)
     expected = entries(500, m).T @ v / np.sqrt(m)
-    for matrix in (None, signs.matrix(500, m, KEY)):
-        np.testing.assert_allclose(signs.lift(v, 500, KEY, matrix=matrix), expected, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(signs.lift(v, 500, KEY), expected, rtol=1e-12, atol=1e-12)
 
 
 def test_every_level_gives_the_same_bits(each_isa, rng):
@@ -96,7 +93,7 @@ def test_every_level_gives_the_same_bits(each_isa, rng):
             project(X, 200, data=False),
             signs.project_dense(X.toarray(), 200, KEY),
             signs.project_dense(X.toarray().astype(np.float32), 200, KEY),
-            signs.project_packed(packed, 900, 200, KEY, "pm1"),
+            signs.project_packed(packed, 900, 200, KEY),
             signs.lift(v, 900, KEY),
         ]
 
@@ -118,8 +115,6 @@ def test_csr_dense_and_packed_rows_agree_to_the_bit(m):
     np.testing.assert_array_equal(project(ones, m, data=False), dense)
     np.testing.assert_array_equal(project(ones, m), dense)
     np.testing.assert_array_equal(signs.project_packed(packed, 700, m, KEY), dense)
-    signed = signs.project_dense(2 * ones.toarray() - 1, m, KEY)
-    np.testing.assert_array_equal(signs.project_packed(packed, 700, m, KEY, "pm1"), signed)
 
 
 def test_a_sign_depends_on_the_key_the_coordinate_and_the_component_only():
@@ -215,7 +210,7 @@ def test_tables_without_rows_columns_or_entries_are_projected_to_zeros():
     assert not signs.project_dense(np.empty((3, 0)), 8, 1).any()
     assert not project(sp.csr_array((3, 0)), 8).any()
     assert not project(sp.csr_array((3, 9)), 8).any()
-    assert not signs.project_packed(np.empty((3, 0), np.uint64), 0, 8, 1, "pm1").any()
+    assert not signs.project_packed(np.empty((3, 0), np.uint64), 0, 8, 1).any()
     assert signs.lift(np.ones(8), 0, 1).shape == (0,)
     assert signs.matrix(0, 70, 1).shape == (0, 2)
 
@@ -263,7 +258,5 @@ def test_dense_and_packed_rows_that_do_not_fit_are_refused():
         signs.project_dense(np.ones((2, 2), int), 8, KEY)
     with pytest.raises(ValueError, match=r"d=65 needs 2 words a row, got shape \(3, 1\)"):
         signs.project_packed(np.zeros((3, 1), np.uint64), 65, 8, KEY)
-    with pytest.raises(ValueError, match="encoding must be '01' or 'pm1', got 'signs'"):
-        signs.project_packed(np.zeros((3, 1), np.uint64), 64, 8, KEY, "signs")
     with pytest.raises(ValueError, match=r"v must have shape \(m,\), got \(1, 2\)"):
         signs.lift([[1, 2]], 4, KEY)

@@ -67,7 +67,7 @@ MUTANTS = [
     _m("cover: coverage of one label alone", "csrc/cover.c", "cover->covered * covers[k]", "cover->covered * count[k]", "kernels/test_cover.py"),
     _m("cover: far candidates weigh as the best", "csrc/cover.c", "(live & (gap < cover->gaps)) ? term : 0.0", "live ? term : 0.0", "kernels/test_cover.py"),
     _m("cover: no guard above", "csrc/cover.c", "before + term[i] - target > guard;", "before + term[i] - target > 0;", "kernels/test_cover.py"),
-    _m("scores: rows of no sign", "csrc/scores.c", "const int64_t less = signs ? (int64_t)m : negative;", "const int64_t less = negative;", "kernels/test_scores.py"),
+    _m("scores: zeros are zeros", "csrc/scores.c", "2 * tally[j] - (int64_t)m", "tally[j]", "kernels/test_scores.py"),
     _m("scores: an index twice in a row", "csrc/scores.c", "rising &= rows->indices[p] > before;", "rising &= rows->indices[p] >= before;", "kernels/test_scores.py"),
     _m("scores: an index beyond the last column", "csrc/scores.c", "before >= d) return r", "before > d) return r", "kernels/test_scores.py"),
     _m("grid: entries below the range", "csrc/grid_real.h", "x[i] > -1 ? x[i] : -1", "x[i] > -2 ? x[i] : -2", "kernels/test_grid.py"),
