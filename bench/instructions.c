@@ -29,6 +29,7 @@
 #include "measure.h"
 #include "net.h"
 #include "noise.h"
+#include "reals.h"
 #include "scores.h"
 #include "signs.h"
 #include "sparse_vector.h"
@@ -553,6 +554,23 @@ static void logistic_many(bool measuring) {
     for (size_t i = 0; i < CODE_ROWS; i++) label[i] = (uint16_t)(i % CLASSES), limit[i] = 1 << 16;
 }
 
+static void reals_mixture(bool measuring) {
+    enum { VALUES = 100, SCALES = 12, STEPS = 84 };
+    static double *square, *begin, *middle, *density, *kept, *weight, *share;
+    if (measuring) {
+        dpf_reals_mixture(square, VALUES, 1, 3, begin, middle, STEPS, density, kept, SCALES, 10, 0.1, weight, share);
+        return;
+    }
+    const int32_t *random = scores(VALUES, 1000);
+    square = zeros(VALUES, 8), begin = zeros(STEPS, 8), middle = zeros(STEPS, 8), share = zeros(VALUES, 8);
+    density = zeros(SCALES * STEPS, 8), kept = zeros(SCALES, 8), weight = zeros(SCALES + 1, 8);
+    for (size_t i = 0; i < VALUES; i++) square[i] = random[i] / 8.0;
+    for (size_t l = 0; l < STEPS; l++) begin[l] = (double)l, middle[l] = (double)l + 0.5;
+    for (size_t p = 0; p < SCALES * STEPS; p++) density[p] = 1 / (1 + (double)p);
+    for (size_t s = 0; s < SCALES; s++) kept[s] = (double)s / SCALES;
+    for (size_t s = 0; s <= SCALES; s++) weight[s] = 1.0 / (SCALES + 1);
+}
+
 static void codes_match(bool measuring) {
     static uint64_t *rows;
     if (measuring) {
@@ -594,6 +612,7 @@ static const struct {
     {"signs_matrix", signs_matrix},
     {"logistic_two", logistic_two},
     {"logistic_many", logistic_many},
+    {"reals_mixture", reals_mixture},
     {"codes_match", codes_match},
     {"codes_count", codes_count},
     {"codes_sum", codes_sum},

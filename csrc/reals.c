@@ -100,3 +100,51 @@ DPF_BODY double logarithm(double x) {
 void dpf_reals_log(const double *x, size_t n, double *DPF_RESTRICT out) {
     for (size_t i = 0; i < n; i++) out[i] = logarithm(x[i]);
 }
+
+/* The last level that begins at x or below it, or 0: halves of the levels that are left, without a branch. */
+DPF_BODY size_t level_of(double x, const double *begin, size_t levels) {
+    size_t level = 0;
+    for (size_t left = levels; left > 1; left -= left / 2) level += x < begin[level + left / 2] ? 0 : left / 2;
+    return level;
+}
+
+DPF_BODY void mixture(const double *square, size_t n, size_t apart, double usual, const double *begin,
+                      const double *middle, size_t levels, const double *density, const double *kept, size_t others,
+                      double prior, double rare, double *DPF_RESTRICT weight, double *DPF_RESTRICT share) {
+    double own[DPF_REALS_LEVELS], total[DPF_REALS_LEVELS], mean[DPF_REALS_LEVELS], count[DPF_REALS_LEVELS];
+    double part[DPF_REALS_SCALES], explained[DPF_REALS_SCALES];
+    const double wide = 1 + usual, rate = -0.5 / wide, half = logarithm(wide) / 2;
+    for (size_t l = 0; l < levels; l++) {
+        const double power = middle[l] * rate - half;
+        own[l] = exponential(power > -700 ? power : -700);
+        count[l] = 0;
+    }
+    part[0] = weight[0] * (usual / wide);
+    for (size_t s = 0; s < others; s++) part[s + 1] = weight[s + 1] * kept[s];
+    for (size_t l = 0; l < levels; l++) {
+        double all[LANES] = {own[l] * weight[0]}, held[LANES] = {own[l] * part[0]};
+        for (size_t s = 0; s < others; s++) {
+            all[s + 1] = density[s * levels + l] * weight[s + 1];
+            held[s + 1] = density[s * levels + l] * part[s + 1];
+        }
+        total[l] = lane_sum(all);
+        mean[l] = lane_sum(held) / total[l];
+    }
+    for (size_t i = 0; i < n; i++) {
+        const size_t l = level_of(square[i * apart], begin, levels);
+        share[i * apart] = mean[l];
+        count[l]++;
+    }
+    for (size_t l = 0; l < levels; l++) count[l] /= total[l];
+    products(own, 1, levels, count, explained);
+    products(density, others, levels, count, explained + 1);
+    for (size_t s = 0; s <= others; s++) explained[s] = weight[s] * explained[s] + rare;
+    explained[0] += prior - rare;
+    const double whole = sum(explained, others + 1);
+    for (size_t s = 0; s <= others; s++) weight[s] = explained[s] / whole;
+}
+DPF_LEVELS(void, dpf_reals_mixture, mixture,
+           (const double *square, size_t n, size_t apart, double usual, const double *begin, const double *middle,
+            size_t levels, const double *density, const double *kept, size_t others, double prior, double rare,
+            double *DPF_RESTRICT weight, double *DPF_RESTRICT share),
+           (square, n, apart, usual, begin, middle, levels, density, kept, others, prior, rare, weight, share))

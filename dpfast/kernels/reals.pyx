@@ -1,8 +1,9 @@
-"""Sums, products, exponentials and logarithms of doubles: the same bits on every machine. See csrc/reals.h."""
+"""Sums, products, exponentials, logarithms and mixtures of doubles: the same bits on every machine. See csrc/reals.h."""
 import math
 
 import numpy as np
 
+from libc.math cimport isfinite
 from libc.stdint cimport int32_t, int64_t
 from dpfast.kernels.arrays cimport aligned, csr as check_csr
 from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
@@ -15,6 +16,11 @@ cdef extern from "reals.h" nogil:
                                 const double *w, double *out)
     void dpf_reals_exp(const double *x, size_t n, double *out)
     void dpf_reals_log(const double *x, size_t n, double *out)
+    size_t DPF_REALS_SCALES
+    size_t DPF_REALS_LEVELS
+    void dpf_reals_mixture(const double *square, size_t n, size_t apart, double usual, const double *begin,
+                           const double *middle, size_t levels, const double *density, const double *kept,
+                           size_t others, double prior, double rare, double *weight, double *share)
 
 dpf_cpu_share(shared_level())
 
@@ -172,3 +178,58 @@ def expit(x):
     values = _doubles(x)
     small = exp(-np.abs(values))
     return np.where(values >= 0, 1, small) / (1 + small)
+
+
+def mixture(squares, usual, weights, begin, middles, densities, kept, double prior, double rare):
+    """Return what values keep, and make a step towards the weights of scales that explain them best.
+
+    Columns are independent of each other. Without values the weights stay. See csrc/reals.h for what is computed.
+
+    Parameters
+    ----------
+    squares : array_like of float, shape (n, columns)
+        Of the values over the variance of their noise.
+    usual : array_like of float, shape (columns,)
+        The first scale of each column: finite, at least 0.
+    weights : ndarray of float64, shape (columns, 1 + others), C-contiguous
+        Of the usual scale and the others, at most 15. Changed in place.
+    begin, middles : array_like of float, shape (levels,)
+        Of the levels of squares, rising; 1 to 128.
+    densities : array_like of float, shape (others, levels)
+        Of the scales other than the usual one.
+    kept : array_like of float, shape (others,)
+        What values of these scales keep.
+    prior, rare : float
+        How many values more the usual scale and each other scale count.
+
+    Returns
+    -------
+    ndarray of float64, shape (n, columns)
+    """
+    cdef const double[:, ::1] square = _doubles(squares), density = _doubles(densities)
+    cdef const double[::1] first = _doubles(usual), start = _doubles(begin), middle = _doubles(middles)
+    cdef const double[::1] keep = _doubles(kept)
+    cdef double[:, ::1] weight = weights
+    cdef size_t n = square.shape[0], columns = square.shape[1], others = density.shape[0], levels = density.shape[1], c
+    if others >= DPF_REALS_SCALES or not 0 < levels <= DPF_REALS_LEVELS:
+        raise ValueError(f"densities must be of at most {DPF_REALS_SCALES - 1} scales and 1 to {DPF_REALS_LEVELS} "
+                         f"levels, got shape {(others, levels)}")
+    if (start.shape[0], middle.shape[0], keep.shape[0], first.shape[0], weight.shape[0], weight.shape[1]) != (
+            levels, levels, others, columns, columns, others + 1):
+        raise ValueError(f"begin and middles must have length {levels}, kept {others}, usual {columns} and weights "
+                         f"shape {(columns, others + 1)}, got {len(start)}, {len(middle)}, {len(keep)}, {len(first)} "
+                         f"and {weights.shape}")
+    for c in range(columns):
+        if not isfinite(first[c]) or first[c] < 0:
+            raise ValueError(f"usual scales must be finite and at least 0, got {first[c]}")
+    out = np.empty((n, columns))
+    cdef double[:, ::1] share = out
+    if n == 0 or columns == 0:
+        return out
+    aligned(&weight[0, 0], sizeof(double))
+    for c in range(columns):
+        with nogil:
+            dpf_reals_mixture(&square[0, c], n, columns, first[c], &start[0], &middle[0], levels,
+                              &density[0, 0] if others else NULL, &keep[0] if others else NULL, others, prior, rare,
+                              &weight[c, 0], &share[0, c])
+    return out

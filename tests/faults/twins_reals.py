@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 from twins_packed import packed
 
-from dpfast.kernels import draw, levels, measure, net, noise, sparse_vector, unit_rows
+from dpfast.kernels import draw, levels, measure, net, noise, reals, sparse_vector, unit_rows
 
 
 def selections(fuzz):
@@ -128,6 +128,18 @@ def balls(fuzz):
     assert (np.abs(total - summed) <= 1.2 * np.abs(weight).sum() + 1).all()
 
 
+def mixtures(fuzz):
+    n, columns, others, levels = fuzz.size(), fuzz.one(1, 3), fuzz.one(0, 1, 12, 15), fuzz.one(1, 84, 128)
+    begin, scales = np.arange(levels, dtype=float), fuzz.rng.uniform(0, 9, others)
+    densities = np.exp(-(begin + 0.5) / (2 + 2 * scales[:, np.newaxis])) / np.sqrt(1 + scales[:, np.newaxis])
+    weights = fuzz.rng.dirichlet(np.ones(others + 1), columns)
+    squares, usual = fuzz.rng.uniform(0, 2 * levels, (n, columns)), fuzz.rng.uniform(0, 9, columns)
+    known = begin, begin + 0.5, densities, scales / (1 + scales), 10.0, 0.1
+    shares = fuzz.call(reals.mixture, squares, usual, weights, *known, filled=weights)
+    assert ((shares >= 0) & (shares < 1)).all()
+    np.testing.assert_allclose(weights.sum(axis=1), 1)
+
+
 def nets(fuzz):
     m, radius, threshold, n = fuzz.one(1, 2, 3), fuzz.one(0.5, 1.0), fuzz.one(0.003, 0.1), fuzz.size(1)
     table = fuzz.call(net.Net, m, radius, broken=0.1)
@@ -147,4 +159,4 @@ def nets(fuzz):
     assert expected[member] == level
 
 
-TRIALS = (selections, noises, elementary, thresholds, measures, balls, nets)
+TRIALS = (selections, noises, elementary, thresholds, measures, balls, mixtures, nets)

@@ -82,5 +82,8 @@ MUTANTS = [
     _m("unit rows: long rows without the intercept", "csrc/unit_rows_real.h", "(SHRINK * (double)row[j]);\n            square += (SHRINK * constant) * (SHRINK * constant);", "(SHRINK * (double)row[j]);",
        "kernels/test_unit_rows.py"),
     _m("codes: counts of pairs overflow", "csrc/codes.c", "held + SPAN > UINT16_MAX", "held > 4 * UINT16_MAX", "kernels/test_codes.py"),
+    _m("reals: where a level begins is in the one before", "csrc/reals.c", "x < begin[level + left / 2]", "x <= begin[level + left / 2]", "kernels/test_reals.py"),
+    _m("reals: the usual scale counts as every other", "csrc/reals.c", "    explained[0] += prior - rare;\n", "", "kernels/test_reals.py"),
+    _m("reals: scales beyond the lanes", "dpfast/kernels/reals.pyx", "others >= DPF_REALS_SCALES or ", "", "kernels/test_reals.py"),
     _m("net: rows on the wrong side at once", "csrc/net.c", "below += b < -tau;", "below += b < tau;", "kernels/test_net.py"),
 ]  # fmt: skip

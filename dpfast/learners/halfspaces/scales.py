@@ -23,8 +23,7 @@ Sequences, Annals of Statistics 32 (2004).
 
 import numpy as np
 
-from dpfast.kernels import reals
-from dpfast.kernels.reals import exp, log
+from dpfast.kernels.reals import exp, log, mixture
 
 MOST_COLUMNS = 512
 SCALES = np.append(0.0, 4.0 ** np.arange(-2, 9))
@@ -34,10 +33,11 @@ _ENDS = np.outer(2.0 ** np.arange(-4, 17), 1 + np.arange(_STEPS) / _STEPS).ravel
 _MIDDLES = np.outer(2.0 ** np.arange(-4, 17), 1 + (np.arange(_STEPS) + 0.5) / _STEPS).ravel()
 
 
-def _densities(scales):
-    """Return the densities of coefficients of these scales at each level, up to a factor of the level."""
-    wide = 1 + scales[:, np.newaxis]
-    return exp(np.maximum(_MIDDLES * (-0.5 / wide) - log(wide) / 2, -700.0))
+_WIDE = 1 + SCALES[:, np.newaxis]
+_DENSITIES = exp(
+    np.maximum(_MIDDLES * (-0.5 / _WIDE) - log(_WIDE) / 2, -700.0)
+)  # by scale, up to a factor of the level
+_KEPT = SCALES / (1 + SCALES)
 
 
 class ScaleMixture:
@@ -45,10 +45,7 @@ class ScaleMixture:
 
     def __init__(self, columns):
         others = len(SCALES)
-        self._weights = [np.append(0.5, np.full(others, 0.5 / others)) for _ in range(columns)]
-        self._kept = np.append(0.0, SCALES / (1 + SCALES))
-        self._by_scale = _densities(np.append(0.0, SCALES))
-        self._by_level = self._by_scale.T.copy()
+        self._weights = np.tile(np.append(0.5, np.full(others, 0.5 / others)), (columns, 1))
 
     def shares(self, ratios, usual):
         """Return the shares that coefficients keep, and make a step towards the weights that explain them best.
@@ -64,14 +61,4 @@ class ScaleMixture:
         -------
         ndarray, shape (m, columns)
         """
-        shares, densities, levels = np.empty(ratios.shape), _densities(usual), _ENDS[1:].searchsorted(ratios, "right")
-        for c, weights in enumerate(self._weights):
-            self._by_scale[0] = self._by_level[:, 0] = densities[c]
-            self._kept[0] = usual[c] / (1 + usual[c])
-            total = reals.products(self._by_level, weights)
-            shares[:, c] = (reals.products(self._by_level, weights * self._kept) / total)[levels[:, c]]
-            counts = np.bincount(levels[:, c], minlength=len(total))
-            explained = weights * reals.products(self._by_scale, counts / total) + _RARE
-            explained[0] += _PRIOR - _RARE
-            self._weights[c] = explained / reals.sum(explained)
-        return shares
+        return mixture(ratios, usual, self._weights, _ENDS, _MIDDLES, _DENSITIES, _KEPT, _PRIOR, _RARE)
