@@ -22,17 +22,6 @@ def test_scikit_learn_finds_nothing_wrong():
     check_estimator(BoostedHalfspaceClassifier(n_rounds=3, random_state=0), on_skip=None)
 
 
-@pytest.fixture(scope="module")
-def mushroom():
-    return dpfast.load_dataset("mushroom")
-
-
-@pytest.fixture
-def table(rng):
-    X = rng.normal(size=(3000, 12))
-    return X, np.where(X[:, 3] - X[:, 7] > 0, "yes", "no")
-
-
 def test_it_follows_the_paper_step_by_step_where_there_is_no_noise(table, monkeypatch):
     """[BCS, Algorithms 1 to 3] in floats: means of the measure, losses, projection by bisection."""
     X, y = table
@@ -199,11 +188,6 @@ def test_an_interrupted_fit_keeps_what_was_released_and_stays_charged(table, mon
     assert len(budget.charges) == 1
     assert clf.privacy_.events == (("rounds", 3, 60),)
     assert clf.score(*table) > 0.7
-
-
-def test_progress_is_shown_when_asked_for(table, capsys):
-    BoostedHalfspaceClassifier(verbose=True, random_state=0).fit(*table)
-    assert "rounds" in capsys.readouterr().out
 
 
 def test_the_parts_of_epsilon_add_up_where_the_number_of_rows_is_private(table, monkeypatch):

@@ -21,17 +21,6 @@ def test_scikit_learn_finds_nothing_wrong():
     check_estimator(HalfspaceClassifier(n_rounds=3, random_state=0), on_skip=None)
 
 
-@pytest.fixture(scope="module")
-def mushroom():
-    return dpfast.load_dataset("mushroom")
-
-
-@pytest.fixture
-def table(rng):
-    X = rng.normal(size=(3000, 12))
-    return X, np.where(X[:, 3] - X[:, 7] > 0, "yes", "no")
-
-
 @pytest.fixture
 def three(rng):
     X = rng.normal(size=(4000, 5))

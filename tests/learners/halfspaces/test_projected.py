@@ -28,17 +28,6 @@ def test_scikit_learn_finds_nothing_wrong():
     check_estimator(ProjectedHalfspaceClassifier(n_rounds=3, random_state=0), on_skip=None)
 
 
-@pytest.fixture(scope="module")
-def mushroom():
-    return dpfast.load_dataset("mushroom")
-
-
-@pytest.fixture
-def table(rng):
-    X = rng.normal(size=(3000, 12))
-    return X, np.where(X[:, 3] - X[:, 7] > 0, "yes", "no")
-
-
 @pytest.fixture
 def no_noise(monkeypatch):
     monkeypatch.setattr(descent, "discrete_gaussian", lambda total, sigma, rng: total)
@@ -308,11 +297,6 @@ def test_an_interrupted_fit_keeps_what_was_released_and_stays_charged(after, tab
     assert clf.privacy_.events == (("rounds", after, 100),)
     assert after == 0 or clf.score(*table) > 0.7
     assert clf.predict(table[0]).shape == (3000,)
-
-
-def test_progress_is_shown_when_asked_for(table, capsys):
-    ProjectedHalfspaceClassifier(verbose=True, random_state=0).fit(*table)
-    assert "rounds" in capsys.readouterr().out
 
 
 # ---- the paper's schedule ------------------------------------------------------------------------------------------

@@ -13,7 +13,6 @@ from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 from sklearn.utils.estimator_checks import check_estimator
 
-import dpfast
 from dpfast import BitMatrix, DecisionListClassifier, random
 from dpfast.accounting import Budget, BudgetExceeded, cover_exponent
 from dpfast.kernels import bits, cover
@@ -22,11 +21,6 @@ from dpfast.learners.lists.covering import REACH, falling_weights, greedy_cover
 
 def test_scikit_learn_finds_nothing_wrong():
     check_estimator(DecisionListClassifier(max_rules=3, random_state=0), on_skip=None)
-
-
-@pytest.fixture(scope="module")
-def mushroom():
-    return dpfast.load_dataset("mushroom")
 
 
 @pytest.fixture
