@@ -11,6 +11,9 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "figures"))
 os.environ.setdefault("COLUMNS", "100")
 
+from jinja2.sandbox import SandboxedEnvironment  # noqa: E402
+from numpydoc import docscrape_sphinx  # noqa: E402
+
 import dpfast.kernels  # noqa: E402
 
 for kernel in pkgutil.iter_modules(dpfast.kernels.__path__):  # or autodoc would read the stubs in their place
@@ -118,6 +121,17 @@ def plain(app, what, name, obj, options, lines):
             text = re.sub(r"(?<![\w\]])([A-Za-z]\w*)_(?!\w)", r"\1\\_", text)
             parts[i] = text.replace("|", "\\|")
         lines[k] = "".join(parts)
+
+
+environments = {}
+
+
+def environment(loader):
+    """numpydoc asks for one for each docstring, and compiles its template in it; one is enough."""
+    return environments.setdefault(type(loader), SandboxedEnvironment(loader=loader))
+
+
+docscrape_sphinx.SandboxedEnvironment = environment
 
 
 def setup(app):
