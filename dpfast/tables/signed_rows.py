@@ -17,7 +17,8 @@ from dpfast.kernels.own import frozen
 from dpfast.parts.blocks import BLOCK_BYTES, slices
 from dpfast.tables.arrays import as_numbers
 from dpfast.tables.bit_matrix import BitMatrix
-from dpfast.tables.code_bits import packed_codes
+from dpfast.tables.code_bits import CodeBits
+from dpfast.tables.codes import CodeTable
 
 GRID_BITS = 10
 
@@ -34,7 +35,7 @@ def signed_rows(X, *, feature_range=(-1, 1), out_of_range="error", reads=None):
     scale.
     """
     low, high = (float(end) for end in feature_range)
-    rows = _rows(packed_codes(X), low, high, out_of_range)
+    rows = _rows(CodeBits(X).packed() if isinstance(X, CodeTable) else X, low, high, out_of_range)
     if reads is not None and rows.reads != reads and (low, high) != (0, 1):
         raise ValueError(_OTHER_KIND[reads])
     return rows
