@@ -2,15 +2,16 @@
 
     python proofs/check.py            after `make -C proofs` has compiled them
 
-Coq prints what the theorems of every file rest on. Allowed are the axioms of Coq's real numbers, for intervals
-those of the kernel's machine integers, and those of Axioms.v, each of which has to name its source. `Admitted` and the
-like are refused.
+Coq prints what the theorems rest on, once for all plain files, whose axioms are those of Coq's real numbers. Numeric
+files may rest on the kernel's machine integers too, which intervals need, and assuming files on those of Axioms.v, each
+of which has to name its source. `Admitted` and the like are refused.
 """
 
 import re
 import subprocess
 import sys
 import tempfile
+from collections import defaultdict
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -20,7 +21,8 @@ REALS = {
     "FunctionalExtensionality.functional_extensionality_dep",
     "Classical_Prop.classic",
 }
-MACHINE_INTEGERS = re.compile(r"(PrimInt63|Uint63)\.\w+")  # of the kernel, in the files of numbers alone
+MACHINE_INTEGERS = re.compile(r"(PrimInt63|Uint63)\.\w+")  # of the kernel
+KINDS = {"Calibrations": "numeric", "GaussianNumbers": "numeric", "Gaussian": "assuming"}  # the others are plain
 STATED = re.compile(r"^\s*(?:Theorem|Lemma|Corollary)\s+(\w+)", re.MULTILINE)
 DECLARED = re.compile(r"^\s*(?:Axiom|Axioms|Parameter|Parameters|Conjecture)\s+(\w+)", re.MULTILINE)
 REFUSED = re.compile(r"\b(Admitted|admit|give_up|Unset Guard Checking|bypass_check|Unset Universe Checking)\b")
@@ -57,12 +59,13 @@ def one_of_each(theorems):
 
 
 def assumptions(files):
-    """{file: names of the axioms that its theorems rest on}, as Coq prints them."""
-    lines = [f"From Dpfast Require {' '.join(files)}."]
+    """{kind of files: names of the axioms that their theorems rest on}, as Coq prints them."""
+    lines, kinds = [f"From Dpfast Require {' '.join(files)}."], defaultdict(list)
     for name, text in files.items():
-        theorems = "".join(f"@{name}.{theorem}, " for theorem in one_of_each(stated(text)))
-        lines += [f"Definition all_of_{name} := ({theorems}tt).", f'Goal True. idtac "== {name}". Abort.']
-        lines += [f"Print Assumptions all_of_{name}."]
+        kinds[KINDS.get(name, "plain")].append(f"of_{name}")
+        lines += [_all(f"of_{name}", [f"@{name}.{theorem}" for theorem in one_of_each(stated(text))])]
+    for kind, each in kinds.items():
+        lines += [_all(kind, each), f'Goal True. idtac "== {kind}". Abort.', f"Print Assumptions {kind}."]
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder) / "Audit.v"
         script.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -71,16 +74,21 @@ def assumptions(files):
         )
     if ran.returncode:
         sys.exit(f"Coq refuses the audit:\n{ran.stderr[-2000:]}")
-    found, name = {}, None
+    found, kind = {}, None
     for line in ran.stdout.splitlines():
         if line.startswith("== "):
-            name = line[3:]
-            found[name] = set()
+            kind = line[3:]
+            found[kind] = set()
         elif (axiom := re.match(r"^([\w.']+)\s*(?::.*)?$", line)) and not line.startswith(("Axioms:", "Closed under")):
-            found[name].add(axiom[1])
-    if set(found) != set(files):
-        sys.exit("Coq did not print the assumptions of every file")
+            found[kind].add(axiom[1].removeprefix("Dpfast."))
+    if set(found) != set(kinds):
+        sys.exit("Coq did not print all assumptions")
     return found
+
+
+def _all(name, terms):
+    """A definition that rests on what these terms rest on."""
+    return f"Definition {name} := ({''.join(f'{term}, ' for term in terms)}tt)."
 
 
 def main():
@@ -94,15 +102,13 @@ def main():
         if name != "Axioms"
     ]
     named = {f"Axioms.{axiom}" for axiom in DECLARED.findall(files.get("Axioms", ""))}
-    for name, axioms in assumptions(files).items():
-        axioms = {axiom.removeprefix("Dpfast.") for axiom in axioms}
-        others = axioms - REALS - named
-        if name in ("Calibrations", "GaussianNumbers"):
-            others = {axiom for axiom in others if not MACHINE_INTEGERS.fullmatch(axiom)}
+    for kind, axioms in assumptions(files).items():
+        allowed = REALS | (named if kind == "assuming" else set())
+        others = {axiom for axiom in axioms - allowed if kind != "numeric" or not MACHINE_INTEGERS.fullmatch(axiom)}
         if others:
-            wrong.append(f"{name}.v rests on {', '.join(sorted(others))}")
+            wrong.append(f"the {kind} files rest on {', '.join(sorted(others))}")
         if axioms & named:
-            print(f"{name}.v assumes {', '.join(sorted(axioms & named))}")
+            print(f"the {kind} files assume {', '.join(sorted(axioms & named))}")
     if wrong:
         sys.exit("\n".join(wrong))
     print(f"{sum(len(stated(text)) for text in files.values())} statements proved in {len(files)} files")
