@@ -252,7 +252,7 @@ def epsilon_for(
     >>> round(epsilon_for(noise=4.5), 3)
     0.934
     >>> round(epsilon_for(risk=0.05), 3)
-    0.2
+    0.201
     """
     if (noise is None) == (risk is None):
         raise ValueError("give either noise or risk")
