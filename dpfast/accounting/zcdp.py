@@ -38,9 +38,10 @@ for phi(x + m) = e^-E phi(x). T adaptive releases are one of sensitivity s sqrt(
 vector's s is its Euclidean norm. R(x) is the integral of exp(-x u - u^2/2) over u > 0, so -R' = 1 - x R is
 convex and its trapezoid m/2 (2 - x R(x) - (x + m) R(x + m)) bounds the difference where that would cancel.
 
-**Risk.** Somebody guesses which of two equally likely rows a table has, from an (E, delta)-DP release. The two errors
-a, b of a test satisfy a + e^E b >= 1 - delta and b + e^E a >= 1 - delta, so that a + b >= 2 (1 - delta) / (1 + e^E).
-The guess is right with probability 1 - (a + b) / 2, which is at most 1/2 + r if e^E - 1 <= (4 r - 2 delta) / (1 - 2 r).
+**Risk.** Somebody guesses from an (E, delta)-DP release which of two neighbouring tables it was made of, where both are
+equally likely. The two errors a, b of a test satisfy a + e^E b >= 1 - delta and b + e^E a >= 1 - delta, so that
+a + b >= 2 (1 - delta) / (1 + e^E). The guess is right with probability 1 - (a + b) / 2, which is at most 1/2 + r if
+e^E - 1 <= (4 r - 2 delta) / (1 - 2 r).
 
 Floats are rounded towards safety: a delta, epsilon or sigma from here is never below the exact value, a rho or an
 epsilon for a risk never above.
@@ -233,14 +234,16 @@ def epsilon_for(
         The standard deviation of Gaussian noise that you accept on sums that one change of the table moves by at most
         `sensitivity`, in the Euclidean norm. Give this or `risk`.
     risk : real, above delta and below 0.5, optional
-        The largest gain over 1/2 of somebody who knows all rows but one, and who guesses which of two equally likely
-        rows this one is.
+        The largest gain over 1/2 of somebody who guesses which of two neighbouring tables a release was made of, where
+        both are equally likely. If neighbours have one row replaced, this is a guess which of two rows the last one is,
+        by somebody who knows all others; if they have one row more or less, it is a guess whether a known row is in the
+        table.
 
     Returns
     -------
     float
         For `noise`, the least epsilon, rounded up: it is `gaussian_epsilon` of this noise. For `risk`, the largest
-        epsilon, rounded down: no (epsilon, delta)-DP release lets that guess gain more.
+        epsilon, rounded down: no release that is (epsilon, delta)-DP for these neighbours lets that guess gain more.
 
     Raises
     ------

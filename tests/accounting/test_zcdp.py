@@ -123,6 +123,17 @@ def test_an_epsilon_for_a_risk_is_the_largest_that_keeps_it():
         assert risk * (1 - 1e-9) < gain <= risk * (1 + 1e-13)
 
 
+def test_releases_that_let_a_guess_gain_more_claim_more(rng):
+    """The best guess gains TV / 2 on 1/2, and a smaller epsilon than that of this risk is not true of the two laws."""
+    for delta in (1e-6, 1e-3):
+        for concentration in (0.1, 1, 10):
+            p, q = rng.dirichlet(np.full(4, concentration), 2)
+            risk = np.abs(p - q).sum() / 4
+            if risk > 2 * delta:
+                less = math.exp(epsilon_for(risk=risk, delta=delta) * (1 - 1e-9))
+                assert max(np.maximum(p - less * q, 0).sum(), np.maximum(q - less * p, 0).sum()) > delta
+
+
 @pytest.mark.parametrize("wanted", [{}, {"noise": 1, "risk": 0.1}, {"risk": 1e-6}, {"risk": 0.5}, {"noise": 0}])
 def test_an_epsilon_for_nothing_is_refused(wanted):
     with pytest.raises(ValueError, match=r"either noise or risk|risk must be above|noise must be a finite"):

@@ -32,7 +32,12 @@ def test_more_rows_take_more_and_more_workers_no_more():
 
 def test_what_a_row_costs_is_measured_and_told(tmp_path, monkeypatch):
     asks, seconds = [], iter([2e-4, 9e-4])
-    monkeypatch.setattr(cluster, "processor", lambda ask: asks.append(ask()) or next(seconds))
+
+    def processor(ask):
+        asks.append(ask())
+        return next(seconds)
+
+    monkeypatch.setattr(cluster, "processor", processor)
     assert cluster.of_rows((500, 4000)) == pytest.approx((2e-7, 1e-4))
     assert len(asks) == 2
     report = {"machine": {"processor": "x", "cores": 1, "level": "scalar", "versions": {"Python": "3"}}}

@@ -207,7 +207,11 @@ def test_an_epsilon_keeps_the_gain_of_a_guess_below_the_risk(run, risk):
     assert 0 <= epsilon_for(risk=risk) - answer["epsilon"] < 1e-3
     assert risk - 0.001 < (grown - 1 + 2 * answer["delta"]) / (grown + 1) / 2 <= risk
     assert 0 < answer["risk of a halfspace"] < risk
-    assert f"{0.5 + risk:.1%}" in run("plan", "--risk", risk).stdout
+    assert answer["neighbors"] == "replace"
+    for neighbors, guess in (("replace", "which of two"), ("add-remove", "in the table or not")):
+        said = run("plan", "--risk", risk, "--neighbors", neighbors).stdout
+        assert f"{0.5 + risk:.1%}" in said
+        assert guess in said
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import mpmath
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from reference.mixture import densities, mixture
 
 from dpfast.kernels import reals
 
@@ -66,45 +67,22 @@ def test_exponentials_and_logarithms_are_right_to_the_last_places_at_every_level
     assert reals.expit([-800, 0, 800]).tolist() == [0, 0.5, 1]
 
 
-BEGIN = 2.0 ** np.arange(-3, 4)
-
-
-def mixture(squares, usual, weights, middles, others, prior, rare):
-    """Shares and new weights by numpy, with sums in the order that is written."""
-    shares, scales = np.empty(squares.shape), np.append(0.0, others)
-    for c in range(squares.shape[1]):
-        scales[0] = usual[c]
-        wide = 1 + scales[:, np.newaxis]
-        density = reals.exp(np.maximum(middles * (-0.5 / wide) - reals.log(wide) / 2, -700.0))
-        total = reals.products(density.T.copy(), weights[c])
-        mean = reals.products(density.T.copy(), weights[c] * (scales / (1 + scales))) / total
-        levels = BEGIN[1:].searchsorted(squares[:, c], "right")
-        shares[:, c] = mean[levels]
-        counts = np.bincount(levels, minlength=len(total))
-        explained = weights[c] * reals.products(density, counts / total) + rare
-        explained[0] += prior - rare
-        weights[c] = explained / reals.sum(explained)
-    return shares
-
-
-def densities_and_kept(middles, others):
-    wide = 1 + others[:, np.newaxis]
-    return reals.exp(np.maximum(middles * (-0.5 / wide) - reals.log(wide) / 2, -700.0)), others / (1 + others)
+BEGINS = 2.0 ** np.arange(-3, 4)
 
 
 @pytest.mark.parametrize(("n", "columns"), [(1, 1), (40, 3), (700, 1)])
 @pytest.mark.parametrize("others", [0, 1, 15])
 def test_mixtures_are_those_of_numpy_to_the_last_bit_at_every_level(n, columns, others, rng, each_isa):
-    squares, middles = np.square(rng.normal(size=(n, columns)) * 2), 1.5 * BEGIN
-    squares.flat[:4] = [0.0, BEGIN[3], np.nextafter(BEGIN[3], 0), np.inf][: squares.size]
+    squares, middles = np.square(rng.normal(size=(n, columns)) * 2), 1.5 * BEGINS
+    squares.flat[:4] = [0.0, BEGINS[3], np.nextafter(BEGINS[3], 0), np.inf][: squares.size]
     usual, scales = rng.uniform(0, 1e3, columns), rng.uniform(0, 9, others)
     start = rng.dirichlet(np.ones(others + 1), columns)
     wanted = start.copy()
-    shares = [mixture(squares, usual, wanted, middles, scales, 10.0, 0.1) for _ in range(3)]
+    shares = [mixture(squares, usual, wanted, BEGINS, middles, scales, 10.0, 0.1) for _ in range(3)]
 
     def steps():
         weights = start.copy()
-        known = squares, usual, weights, BEGIN, middles, *densities_and_kept(middles, scales), 10.0, 0.1
+        known = squares, usual, weights, BEGINS, middles, densities(middles, scales), scales / (1 + scales), 10.0, 0.1
         return [reals.mixture(*known) for _ in range(3)], weights
 
     for found, weights in each_isa(steps):
@@ -114,7 +92,7 @@ def test_mixtures_are_those_of_numpy_to_the_last_bit_at_every_level(n, columns, 
 
 def test_a_mixture_of_no_values_stays():
     weights = np.full((2, 2), 0.5)
-    shares = reals.mixture(np.ones((0, 2)), np.ones(2), weights, BEGIN, BEGIN, np.ones((1, 7)), np.ones(1), 10.0, 0.1)
+    shares = reals.mixture(np.ones((0, 2)), np.ones(2), weights, BEGINS, BEGINS, np.ones((1, 7)), np.ones(1), 10.0, 0.1)
     assert shares.shape == (0, 2)
     assert (weights == 0.5).all()
 
@@ -126,8 +104,8 @@ def test_a_mixture_of_no_values_stays():
         (1, [-1.0], "usual scales must be finite and at least 0, got -1"),
         (1, [1.0, 1.0], "usual 1 and weights"),
         (2, np.ones((1, 3)), "weights shape"),
-        (3, BEGIN[:3], "begin and middles must have length 7"),
-        (4, BEGIN[:3], "begin and middles must have length 7"),
+        (3, BEGINS[:3], "begin and middles must have length 7"),
+        (4, BEGINS[:3], "begin and middles must have length 7"),
         (5, np.ones((16, 7)), r"at most 15 scales and 1 to 128 levels, got shape \(16, 7\)"),
         (5, np.ones((1, 0)), r"at most 15 scales and 1 to 128 levels, got shape \(1, 0\)"),
         (5, np.ones((1, 129)), r"at most 15 scales and 1 to 128 levels, got shape \(1, 129\)"),
@@ -135,7 +113,7 @@ def test_a_mixture_of_no_values_stays():
     ],
 )
 def test_mixtures_need_arrays_of_one_number_of_levels_scales_and_columns(position, changed, message):
-    known = [np.ones((4, 1)), np.ones(1), np.full((1, 2), 0.5), BEGIN, BEGIN, np.ones((1, 7)), np.ones(1), 10.0, 0.1]
+    known = [np.ones((4, 1)), np.ones(1), np.full((1, 2), 0.5), BEGINS, BEGINS, np.ones((1, 7)), np.ones(1), 10.0, 0.1]
     known[position] = changed
     with pytest.raises(ValueError, match=message):
         reals.mixture(*known)

@@ -109,7 +109,7 @@ def wanted(
     ] = None,
     risk: Annotated[
         float | None,
-        typer.Option(help="Largest gain over 1/2 of somebody who guesses which of two a row is, in (0, 0.5)."),
+        typer.Option(help="Largest gain over 1/2 of a guess about one row, as --neighbors says, in (0, 0.5)."),
     ] = None,
     columns: Annotated[int, typer.Option(help="Number of columns of the table, for --noise.", min=1)] = 10,
     delta: Delta = 1e-6,
@@ -130,7 +130,7 @@ def wanted(
         if noise is not None:
             _of_noise(noise, columns, delta, neighbors, json)
         else:
-            _of_risk(risk, delta, json)
+            _of_risk(risk, delta, neighbors, json)
 
 
 def _of_noise(noise, columns, delta, neighbors, json):
@@ -158,11 +158,8 @@ def _of_noise(noise, columns, delta, neighbors, json):
     )
 
 
-def _of_risk(risk, delta, json):
+def _of_risk(risk, delta, neighbors, json):
     """Show the largest epsilon whose claim keeps a guess about one row within this gain."""
-    if not delta < risk < 0.5:
-        raise ValueError(f"--risk must be above delta and below 0.5, got {risk}")
-
     from dpfast.accounting import epsilon_for
 
     epsilon = math.floor(epsilon_for(risk=risk, delta=delta) * 1000) / 1000
@@ -170,16 +167,23 @@ def _of_risk(risk, delta, json):
         raise ValueError(f"--risk {risk} needs an epsilon outside of [0.001, {_MOST:g}]")
     gaussian = gaussian_gain(epsilon, delta)
     if json:
-        answer({"epsilon": epsilon, "delta": delta, "risk": risk, "risk of a halfspace": gaussian})
+        answer(
+            {"epsilon": epsilon, "delta": delta, "risk": risk, "neighbors": neighbors, "risk of a halfspace": gaussian}
+        )
         return
     say(f"epsilon = {epsilon:g}, with delta = {delta:g}")
+    guess = {
+        "replace": "knows all rows but one, and guesses which of two equally likely rows that one is",
+        "add-remove": "knows all rows but one, which is in the table or not, each half of the time, and guesses which",
+    }
     say(
-        "Suppose that somebody knows all rows but one, and guesses which of two equally likely rows that one is. The "
-        f"guess is right half of the time without the model, and at most {0.5 + risk:.1%} of the time with it."
+        f"Suppose that somebody {guess[neighbors]}. The guess is right half of the time without the model, and at most "
+        f"{0.5 + risk:.1%} of the time with it."
     )
     of_halfspace = math.ceil(1000 * (0.5 + gaussian)) / 1000
     say(
-        f"This holds for every model with this epsilon. For a halfspace, with Gaussian noise, it is {of_halfspace:.1%}."
+        "This holds for every model with this epsilon. For a halfspace that is fitted by a complete schema and without "
+        f"pairs of columns, all noise is Gaussian, and it is {of_halfspace:.1%}."
     )
 
 

@@ -29,14 +29,11 @@ MOST_COLUMNS = 512
 SCALES = np.append(0.0, 4.0 ** np.arange(-2, 9))
 _PRIOR, _RARE = 10.0, 0.1
 _STEPS = 4  # levels of w^2 / v between two powers of 2
-_ENDS = np.outer(2.0 ** np.arange(-4, 17), 1 + np.arange(_STEPS) / _STEPS).ravel()  # the least number of each level
+_BEGINS = np.outer(2.0 ** np.arange(-4, 17), 1 + np.arange(_STEPS) / _STEPS).ravel()  # the least number of each level
 _MIDDLES = np.outer(2.0 ** np.arange(-4, 17), 1 + (np.arange(_STEPS) + 0.5) / _STEPS).ravel()
-
-
 _WIDE = 1 + SCALES[:, np.newaxis]
-_DENSITIES = exp(
-    np.maximum(_MIDDLES * (-0.5 / _WIDE) - log(_WIDE) / 2, -700.0)
-)  # by scale, up to a factor of the level
+# by scale and level, up to a factor of the level
+_DENSITIES = exp(np.maximum(_MIDDLES * (-0.5 / _WIDE) - log(_WIDE) / 2, -700.0))
 _KEPT = SCALES / (1 + SCALES)
 
 
@@ -61,4 +58,4 @@ class ScaleMixture:
         -------
         ndarray, shape (m, columns)
         """
-        return mixture(ratios, usual, self._weights, _ENDS, _MIDDLES, _DENSITIES, _KEPT, _PRIOR, _RARE)
+        return mixture(ratios, usual, self._weights, _BEGINS, _MIDDLES, _DENSITIES, _KEPT, _PRIOR, _RARE)
