@@ -407,6 +407,9 @@ class Pairs(Part):
         super().__init__(whole, whole._part)
         self._more = exact("more", more, below=1)
 
+    def as_pairs(self, more: Number = 0.0) -> Budget:
+        return Pairs(self._whole, self._more + exact("more", more, below=1))
+
     @property
     def _charges(self) -> list[Charge]:  # type: ignore[override]
         return self._whole._charges

@@ -214,3 +214,10 @@ def test_a_budget_as_pairs_tells_what_its_parts_spent():
     assert pairs.charges == budget.charges == ((0.5, 1e-7),)
     assert pairs.spent == budget.spent
     assert pairs.spent[0] > 0.3
+
+
+def test_what_a_budget_as_pairs_adds_to_a_delta_is_kept_by_a_budget_as_pairs_of_it():
+    budget = Budget(2, 1e-5)
+    for whole in (budget, budget.part("north")):
+        whole.as_pairs(1e-7).as_pairs(2e-7).as_pairs().charge(0.1, 1e-7)
+    assert budget.charges == ((0.1, 4e-7),) * 2
