@@ -40,7 +40,7 @@ from .numbers import amount, exact, rational
 
 _APPLICATION, _VERSION, _PATIENCE = 0x64704C31, 1, 60.0
 _AT_FDCWD, _STATX_BTIME = -100, 0x800  # of Linux
-_DAMAGE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, json.JSONDecodeError)
+_DAMAGE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 _TABLES = (
     "CREATE TABLE budget (one INTEGER PRIMARY KEY CHECK (one = 1), made TEXT NOT NULL, neighbors TEXT NOT NULL,"
     " unit TEXT NOT NULL, place TEXT NOT NULL, key BLOB NOT NULL, first TEXT NOT NULL, book TEXT NOT NULL,"
@@ -157,6 +157,7 @@ class Ledger(Budget):
 
     def _look(self, db) -> None:
         """Refuse a file that is not a ledger, or that has fewer charges than were seen."""
+        seen = self._seen  # before the file is read: another thread may charge meanwhile
         application, version = (
             db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
         )
@@ -165,10 +166,8 @@ class Ledger(Budget):
         if version > _VERSION:
             raise LedgerError(f"it has version {version}, this dpfast reads up to {_VERSION}: install a newer one")
         charges = db.execute("SELECT charges FROM budget").fetchone()[0]
-        if charges < self._seen:
-            raise LedgerError(
-                f"it holds {charges:,} charges and had {self._seen:,}: it was overwritten with older content"
-            )
+        if charges < seen:
+            raise LedgerError(f"it holds {charges:,} charges and had {seen:,}: it was overwritten with older content")
         self._seen = charges
 
     def _check_place(self, db) -> None:

@@ -8,6 +8,7 @@ import sqlite3
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
 
@@ -391,3 +392,35 @@ def test_a_charge_by_another_while_a_ledger_is_opened_is_no_damage(path, monkeyp
     monkeypatch.setattr(ledgers.Book, "from_dict", meanwhile)
     assert Budget.open(path).spent == (0.25, 0)
     assert opened
+
+
+def test_a_charge_by_another_thread_while_the_file_is_read_is_no_older_content(path):
+    ledger = Budget.open(path, epsilon=1, delta=1e-6)
+
+    class Slow:  # another thread charges between what this one reads and what it concludes
+        def __init__(self, db):
+            self.db = db
+
+        def execute(self, query):
+            self.found = self.db.execute(query).fetchone()
+            if "charges" in query:
+                ledger.charge(0.01)
+            return self
+
+        def fetchone(self):
+            return self.found
+
+    with ledger._reading() as db:
+        ledger._look(Slow(db))
+    assert len(ledger.charges) == 1
+
+
+def test_a_ledger_whose_filter_is_unknown_is_damaged(path):
+    ledger = Budget.open(path, epsilon=1, delta=1e-6)
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("""UPDATE budget SET book = replace(book, '"auto"', '"odd"')""")
+        db.commit()
+    with pytest.raises(LedgerError, match=r"it is damaged: .*odd"):
+        ledger.charge(0.1)
+    with pytest.raises(LedgerError, match="it is damaged"):
+        Budget.open(path)
