@@ -9,6 +9,7 @@ from laws import assert_follows, exponential_law
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import check_estimator
+from unreadable import Unreadable
 
 import dpfast
 from dpfast import BitMatrix, NetHalfspaceClassifier, random
@@ -257,13 +258,6 @@ def test_a_budget_is_charged_once_a_fit_with_no_delta(table):
 
 
 def test_an_overdraft_is_refused_before_the_data_is_read(rng):
-    class Unreadable:
-        @property
-        def shape(self):
-            raise AssertionError("the data was read")
-
-        __array__ = __len__ = shape
-
     with pytest.raises(BudgetExceeded):
         NetHalfspaceClassifier(1.0, budget=Budget(0.5), random_state=rng).fit(Unreadable(), Unreadable())
 

@@ -12,6 +12,7 @@ from reference.greedy_cover import enumerate_lists
 from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 from sklearn.utils.estimator_checks import check_estimator
+from unreadable import Unreadable
 
 from dpfast import BitMatrix, DecisionListClassifier, random
 from dpfast.accounting import Budget, BudgetExceeded, cover_exponent
@@ -355,13 +356,6 @@ def test_cross_validation_pays_for_every_fold(table):
 
 
 def test_an_overdraft_is_refused_before_the_data_is_read(rng):
-    class Unreadable:
-        @property
-        def shape(self):
-            raise AssertionError("the data was read")
-
-        __array__ = __len__ = shape
-
     with pytest.raises(BudgetExceeded):
         DecisionListClassifier(1.0, budget=Budget(0.5), random_state=rng).fit(Unreadable(), Unreadable())
 

@@ -3,23 +3,10 @@ import pickle
 import numpy as np
 import pytest
 from reference import littlestone as slow
+from tables_of_classes import functions, random_class, rows
 
 import dpfast
 from dpfast.littlestone import FiniteClass, PointFunctions, Thresholds, littlestone_dimension
-
-
-def rows(hypothesis_class):
-    return set(map(tuple, hypothesis_class.table.astype(int).tolist()))
-
-
-def random_class(rng, most_members, most_points, density=None):
-    n, points = rng.integers(1, most_members + 1), rng.integers(1, most_points + 1)
-    density = rng.choice([0.15, 0.3, 0.5]) if density is None else density
-    return FiniteClass(rng.random((n, points)) < density)
-
-
-def as_functions(hypotheses, n_points):
-    return {tuple(h(np.arange(n_points)).tolist()) for h in hypotheses}
 
 
 def table_of(kind, n):
@@ -83,13 +70,13 @@ def test_a_closed_form_answers_as_its_table_does(kind, seed):
         assert form.decomposition_dimension(1, 3) == -1
         return
     assert [form.soa(x) for x in range(n)] == [table.soa(x) for x in range(n)]
-    assert as_functions([form.soa_hypothesis()], n) == as_functions([table.soa_hypothesis()], n)
+    assert functions([form.soa_hypothesis()], n) == functions([table.soa_hypothesis()], n)
     for r in range(3):
         assert form.reduction_depth(r) == table.reduction_depth(r)
     for p, d in [(1, None), (2, None), (1, 4), (3, None), (20, 4)]:
         assert form.decomposition_dimension(p, d) == table.decomposition_dimension(p, d)
-        found = as_functions(form.essential_hypotheses(p, d), n)
-        assert found == as_functions(table.essential_hypotheses(p, d), n)
+        found = functions(form.essential_hypotheses(p, d), n)
+        assert found == functions(table.essential_hypotheses(p, d), n)
         assert form.decomposition(p, d).degree == form.decomposition_dimension(p, d)
 
 
@@ -118,7 +105,7 @@ def test_point_functions_on_many_points_have_one_essential_hypothesis_the_zero()
     (zero,) = H.essential_hypotheses(10**6)
     assert not zero([0, 5, 2**40 - 1]).any()
     (few,) = H.balls([1, 2, 3], [1, 1, 0], [1])
-    assert as_functions(few.essential_hypotheses(5, 1), 4) == {(0, 1, 0, 0), (0, 0, 1, 0)}
+    assert functions(few.essential_hypotheses(5, 1), 4) == {(0, 1, 0, 0), (0, 0, 1, 0)}
 
 
 # ---- what is refused -------------------------------------------------------------------------------------------------
