@@ -256,7 +256,9 @@ class Budget:
     def foresee(
         self, epsilon: Number, delta: Number = 0.0, *, neighbors: str = "replace", unit: str | None = None
     ) -> None:
-        """Raise an error if `charge` will refuse this claim whatever its cost is.
+        """Raise an error if this claim does not fit, as far as that is known before the cost of the release is.
+
+        If epsilons and deltas may simply add up, the claim must fit as a pair, even where its curves might fit.
 
         Parameters
         ----------
@@ -266,7 +268,7 @@ class Budget:
         Raises
         ------
         BudgetExceeded, ValueError
-            If the budget cannot suffice; if a value is out of its range or does not match the budget.
+            If the claim does not fit; if a value is out of its range or does not match the budget.
         """
         charge = self._asked(epsilon, delta, neighbors, unit or self._unit, None, 1)
         if self._book.filter.kind in ("auto", "basic"):
@@ -409,6 +411,9 @@ class Pairs(Part):
 
     def as_pairs(self, more: Number = 0.0) -> Budget:
         return Pairs(self._whole, self._more + exact("more", more, below=1))
+
+    def part(self, name: str, *, persons_apart: bool = False) -> Budget:
+        return Pairs(self._whole.part(name, persons_apart=persons_apart), self._more)
 
     @property
     def _charges(self) -> list[Charge]:  # type: ignore[override]

@@ -195,7 +195,10 @@ class Ledger(Budget):
             raise LedgerError(f"it is damaged: {found}")
         book, number = Book.from_dict(json.loads(first)), 0
         for row in rows:
-            book, number = book.charged(_charge_of(row)), number + 1
+            try:
+                book, number = book.charged(_charge_of(row)), number + 1
+            except BudgetExceeded:
+                raise LedgerError("it is damaged: its charges exceed its budget") from None
         if book.to_dict() != json.loads(kept) or number != charges:
             raise LedgerError("it is damaged: its sums are not those of its charges")
 

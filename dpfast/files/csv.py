@@ -279,7 +279,7 @@ def faults_of(path):
 def _bounded_lines(text, most):
     while line := text.readline(most):
         if len(line) == most and not line.endswith("\n"):
-            raise ValueError(f"a line has more than {most:,} bytes")
+            raise ValueError(f"a line has more than {most:,} characters")
         yield line
 
 

@@ -106,7 +106,7 @@ class Frame:
 
 
 def header_of(table: Any) -> dict[str, pa.DataType]:
-    """Return the types of the columns of a frame by their names; only columns of objects are read for it."""
+    """Return the types of the columns of a frame by their names; no row of a frame of pandas or Dask is read for it."""
     if hasattr(table, "iloc") and hasattr(table, "columns"):
         table = getattr(table, "_meta", table).iloc[:0]
     frame = Frame(table)

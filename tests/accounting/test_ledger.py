@@ -195,6 +195,15 @@ def test_amounts_over_nothing_are_refused_as_damage(path, over):
         Budget.open(path)
 
 
+def test_charges_beyond_the_budget_are_refused_as_damage(path):
+    Budget.open(path, epsilon=3.0).charge(2.5)
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE charge SET epsilon = '4'")
+    db.close()
+    with pytest.raises(LedgerError, match="it is damaged: its charges exceed its budget"):
+        Budget.open(path)
+
+
 def test_a_newer_version_and_changed_sums_are_refused(path):
     budget = Budget.open(path, epsilon=1)
     budget.charge(0.5)

@@ -167,7 +167,7 @@ def test_separator_decimal_mark_and_encoding_are_options(write):
 def test_what_is_parsed_is_bounded(write, monkeypatch):
     monkeypatch.setattr(csv, "LINE", 1000)
     long = "a,y\n1,u\n" + "1,{}\n" + "0,v\n" * 900
-    assert "a line has more than 1,000 bytes" in refusal(write(long.format("x" * 3000)), label="y")
+    assert "a line has more than 1,000 characters" in refusal(write(long.format("x" * 3000)), label="y")
     monkeypatch.setattr(csv, "LINE", 1 << 22)
     long_cell = refusal(write(long.format("x" * 2_000_000)), label="y")
     assert "line 3 has a cell of more than 131,072 characters; a quote in it may not be closed" in long_cell
