@@ -70,7 +70,7 @@ OTHER_NAME, MISSING_NAME = "other", "missing"
 _EPOCH = date(1970, 1, 1)
 _DIGITS, _ALL_DIGITS = 5, 17  # of a number as text: the usual ones, and those of a double
 _LARGEST_WHOLE = 1e15
-_KEPT = 256  # functions of `bin_search`; each has 100 kB, or more for more than 255 edges
+_KEPT = 256  # results of `fine_cuts` and of `bin_search`; one of the latter has 100 kB, or more for more than 255 edges
 EQUAL, OCTAVE, MOST = 128, 8, 250  # bins at equal distances, bins between powers of two near 0, edges in all
 _GLANCE = 16  # texts that are tried first
 
@@ -335,7 +335,8 @@ def _decimal(number, apart):
     return repr(float(number))
 
 
-def fine_cuts(low: float, high: float) -> list[float]:
+@lru_cache(maxsize=_KEPT)
+def fine_cuts(low: float, high: float) -> tuple[float, ...]:
     """Return edges at equal distances and, near 0, at about equal ratios: at most MOST, the same on every machine.
 
     They increase, up to rounding, within [low, high]. Numbers with a long tail, such as amounts of money and counts,
@@ -350,9 +351,9 @@ def fine_cuts(low: float, high: float) -> list[float]:
             size = math.ldexp(1 + part / OCTAVE, exponent)
             new = {each for each in (size, -size) if low < each < high and size < OCTAVE * step} - cuts
             if len(cuts) + len(new) > MOST:
-                return sorted(cuts)
+                return tuple(sorted(cuts))
             cuts |= new
-    return sorted(cuts)
+    return tuple(sorted(cuts))
 
 
 @lru_cache(maxsize=_KEPT)

@@ -164,7 +164,7 @@ class Numeric(Column):
         if self.to_find:
             self._refuse(f"{' and '.join(self.to_find)} must be declared or found first")
         if self.spacing == "fine":
-            return tuple(fine_cuts(*(float(end) for end in (self.low, self.high) if end is not None)))
+            return fine_cuts(*(float(end) for end in (self.low, self.high) if end is not None))
         edges: Any = BINS if self.edges is None else self.edges
         if not _is_integer(edges):
             return edges
