@@ -3,7 +3,7 @@
 A round of a learner is a sum of integers over the parts. An engine is a `Backend`: it holds a state of each part,
 computes new states from it, and answers questions about it. Everything else is implemented here, once: answers are
 sorted by the number of their part, each part counts once even if it answers several times, and a part that is missing
-or comes back with other rows is an error. Memory is an engine like the others.
+or comes back with other rows is an error. Parts in memory answer at once, and need none of this.
 """
 
 import pickle
@@ -199,8 +199,6 @@ class EngineParts:
     @property
     def only(self) -> Any:
         """Return the only part, if it is in memory, for code that needs all rows at once; otherwise None."""
-        if isinstance(self._backend, MemoryBackend) and len(self) == 1:
-            return self._backend.states[0]
         return None
 
     def map(self, make: Callable, *public: Any, own: Sequence | None = None) -> "EngineParts":
@@ -284,8 +282,6 @@ class EngineParts:
         -------
         EngineParts
         """
-        if isinstance(self._backend, MemoryBackend):  # then the other parts are never asked
-            return MemoryParts([self._backend.states[k] for k in chosen])
         parts = EngineParts(self._backend)
         parts._chosen, parts._picked_from = [self._chosen[k] for k in chosen], self
         return parts
@@ -304,28 +300,8 @@ class EngineParts:
             raise EngineLost(OTHER_ROWS)
 
 
-class MemoryBackend:
-    """Engine of this process: its states are objects, and their exceptions are raised at once."""
-
-    def __init__(self, states: Sequence[Any]):
-        self.states = list(states)
-
-    def size(self) -> int:
-        return len(self.states)
-
-    def make(self, f: Callable, *public: Any, own: Sequence[Any] | None = None) -> "MemoryBackend":
-        return MemoryBackend([answer.value for _, answer in self.ask(f, public, own)])
-
-    def ask(self, f: Callable, public: Sequence[Any], own: Sequence[Any] | None) -> Iterable[tuple[int, Answer]]:
-        for number, state in enumerate(self.states):
-            yield number, Answer(b"", f(state, *(() if own is None else (own[number],)), *public))
-
-    def close(self) -> None:
-        """Do nothing: states are freed when they are no longer referenced."""
-
-
 class MemoryParts(EngineParts):
-    """Parts in memory, or mapped from a file.
+    """Parts in memory, or mapped from a file; an exception of a part is raised at once.
 
     Parameters
     ----------
@@ -334,7 +310,33 @@ class MemoryParts(EngineParts):
     """
 
     def __init__(self, parts: Sequence[Any]):
-        super().__init__(MemoryBackend(parts))
+        self._parts, self.moved = list(parts), 0
+
+    def __len__(self) -> int:
+        return len(self._parts)
+
+    @property
+    def only(self) -> Any:
+        return self._parts[0] if len(self) == 1 else None
+
+    def map(self, make: Callable, *public: Any, own: Sequence | None = None) -> "MemoryParts":
+        return MemoryParts(self._answers(make, public, own))
+
+    def each(self, question: Callable, *public: Any, own: Sequence | None = None) -> list:
+        answers = self._answers(question, public, own)
+        self.moved += sum(getattr(answer, "nbytes", 0) for answer in answers)
+        return answers
+
+    def sum(self, question: Callable, *public: Any, own: Sequence | None = None) -> Any:
+        return reduce(add, self.each(question, *public, own=own))
+
+    def pick(self, chosen: Sequence[int]) -> "MemoryParts":
+        return MemoryParts([self._parts[k] for k in chosen])
+
+    def _answers(self, f, public, own):
+        if own is None:
+            return [f(part, *public) for part in self._parts]
+        return [f(part, each, *public) for part, each in zip(self._parts, own, strict=True)]
 
 
 def _aligned(value):

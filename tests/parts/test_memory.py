@@ -22,7 +22,6 @@ from dpfast.learners.halfspaces import nets
 from dpfast.learners.halfspaces.weak import NoisyCentering
 from dpfast.learners.winnow.scores import DENSE
 from dpfast.parts import MemoryParts
-from dpfast.parts.engine import EngineParts
 
 
 @pytest.mark.parametrize("learner", [*LEARNERS, *TWO_SIDED])
@@ -174,15 +173,15 @@ def test_a_list_of_every_rule_is_the_same_from_a_part_that_forgets(monkeypatch):
     table = MemoryParts(pieces(frame, parts=3))
     given = {"schema": SCHEMA, "max_rules": None, "random_state": 5}
     plain = released(DecisionListClassifier(**given).fit(table))
-    each = EngineParts.each
+    each = MemoryParts.each
 
     def forgetting(self, question, *public, own=None):
-        for part in self._backend.states:
+        for part in self._parts:
             if hasattr(part, "memo"):
                 part.memo.clear()
         return each(self, question, *public, own=own)
 
-    monkeypatch.setattr(EngineParts, "each", forgetting)
+    monkeypatch.setattr(MemoryParts, "each", forgetting)
     assert released(DecisionListClassifier(**given).fit(table)) == plain
     assert released(DecisionListClassifier(**given).fit(frame)) == plain
 

@@ -12,7 +12,6 @@ from dpfast.files.encodings import FileParts
 from dpfast.mechanisms.opening import OpeningHistogram
 from dpfast.parts import MemoryParts
 from dpfast.parts.blocks import Spool, Storage
-from dpfast.parts.engine import EngineParts
 from dpfast.tables import parted, words
 from dpfast.tables.arrow import ArrayStore
 from dpfast.tables.cells import LONGEST, text_cells
@@ -106,7 +105,7 @@ def test_words_of_parts_are_told_and_held_so_many_at_a_time(parts, monkeypatch):
         dpfast.HalfspaceClassifier(4, schema=Schema(each, label="buys"), random_state=0).fit(frame) for each in columns
     ]
     told, held = [], []
-    each, append = EngineParts.each, Words.append
+    each, append = MemoryParts.each, Words.append
 
     def telling(self, question, *public, own=None):
         answers = each(self, question, *public, own=own)
@@ -122,7 +121,7 @@ def test_words_of_parts_are_told_and_held_so_many_at_a_time(parts, monkeypatch):
 
     monkeypatch.setattr(words, "HELD", 20)
     monkeypatch.setattr(parted, "HELD", 20)
-    monkeypatch.setattr(EngineParts, "each", telling)
+    monkeypatch.setattr(MemoryParts, "each", telling)
     monkeypatch.setattr(Words, "append", holding)
     for model in expected:
         told.clear()
