@@ -187,6 +187,7 @@ class EngineParts:
         Bytes of the arrays answered so far; the length of an answer depends on the question, not on the rows.
     """
 
+    _backend: Any = None  # of parts elsewhere
     _picked_from: Any = None  # the parts from which these were selected: their states are freed together
 
     def __init__(self, backend: Backend):
@@ -326,9 +327,6 @@ class MemoryParts(EngineParts):
         answers = self._answers(question, public, own)
         self.moved += sum(getattr(answer, "nbytes", 0) for answer in answers)
         return answers
-
-    def sum(self, question: Callable, *public: Any, own: Sequence | None = None) -> Any:
-        return reduce(add, self.each(question, *public, own=own))
 
     def pick(self, chosen: Sequence[int]) -> "MemoryParts":
         return MemoryParts([self._parts[k] for k in chosen])
