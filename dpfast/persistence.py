@@ -110,6 +110,10 @@ def _restored(kind, document):
         model._facts = card["public"]
         if "figures" in card:
             model.figures_ = _figures(card["figures"])
+        if "notes" in card:
+            model.notes_ = card["notes"]
+            if not isinstance(model.notes_, list) or not {type(note) for note in model.notes_} <= {str}:
+                raise ValueError("notes must be a list of texts")
         if "coef_noise" in card:
             model.coef_noise_ = np.array([reals(each, model.coef_.shape[1]) for each in card["coef_noise"]])
             if model.coef_noise_.shape != model.coef_.shape or model.coef_noise_.min() < 0:

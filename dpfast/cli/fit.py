@@ -15,7 +15,7 @@ from .figures import Figure, figures, kept, printed
 from .files import charged, classes_of, declaration_of, is_packed, limits_of, name_features, read, read_declared
 from .models import MODELS, Name, estimator_of, parameters_of, read_share, reader_of, values_of, with_options_of
 from .outputs import add_figures, check_files, keep, learning
-from .report import answer, errors, facts, output, progress, reporting, say, spent
+from .report import answer, errors, facts, output, progress, reporting, say, spent, tell
 
 TESTED = "the test part, which the model never saw"
 MODEL = (
@@ -184,12 +184,21 @@ def fit(
         name_features(estimator, names, label)
         if shown:
             add_figures(estimator, out, shown, TESTED)
+        tell(estimator)
 
         if json:
             model_of = {"model": model, "labels": estimator.classes_.tolist()}
             rows_of = {"rows": n} if neighbors == "replace" else {}
             of_test = {"figures": kept(shown, TESTED) if shown else {}}
-            answer({"data": data} | rows_of | model_of | of_test | spent(estimator) | {"saved": out})
+            answer(
+                {"data": data}
+                | rows_of
+                | model_of
+                | of_test
+                | {"notes": estimator.notes_}
+                | spent(estimator)
+                | {"saved": out}
+            )
             return
         public_rows = neighbors == "replace" or show_private
         count = f"{n:,} rows, " if public_rows else ""
@@ -248,23 +257,8 @@ def _summary(estimator, shown, exact, discovered):
     if exact is not None:
         summary.add_row("", Text(f"{exact:.4f} exactly (not private)", style="yellow"))
     summary.add_row("privacy", str(estimator.privacy_))
-    if not discovered:
-        return summary
-    summary.add_row("", f"this covers the discovery of {listed([*discovered])}")
-    other = getattr(estimator.encoder_, "other_label_", None)
-    if other is not None:
-        summary.add_row(
-            "",
-            f"and of the labels: any other label was learned as {other}, and is wrong in the test part. "
-            "--classes declares them",
-        )
-    nothing = [name for name, share in estimator.encoder_.other_.items() if share == 1]
-    if nothing:
-        summary.add_row(
-            "",
-            f"no value of {listed(nothing)} has enough rows to be discovered. dpfast schema draft points out "
-            "identifiers and amounts such as $1,200; --ignore leaves a column out",
-        )
+    if discovered:
+        summary.add_row("", f"this covers the discovery of {listed([*discovered])}")
     return summary
 
 

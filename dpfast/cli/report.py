@@ -40,6 +40,17 @@ def spent(estimator):
     return {"privacy": estimator.privacy_.to_dict(), "claim": str(estimator.privacy_)}
 
 
+def tell(estimator):
+    """Print the notes of a fitted model on standard error, in at most ten lines."""
+    from dpfast.learners.notes import MOST_NOTES
+
+    notes = estimator.notes_
+    if len(notes) > MOST_NOTES:
+        notes = [*notes[: MOST_NOTES - 1], f"and {len(notes) - MOST_NOTES + 1} more, on the page of the model"]
+    for note in notes:
+        errors.print(Text(f"note: {' '.join(note.split())}"), soft_wrap=True)
+
+
 def facts():
     """Return an empty table of names and values, without lines."""
     grid = Table.grid(padding=(0, 2))

@@ -14,7 +14,8 @@ from sklearn.utils.validation import check_consistent_length, validate_data
 from dpfast.kernels.reals import norm
 from dpfast.learners.batches import in_batches
 from dpfast.learners.calibration import level_counts
-from dpfast.learners.fitting import Private, Public
+from dpfast.learners.fitting import Private, Public, Run
+from dpfast.learners.notes import notes_of
 from dpfast.learners.parameters import VERBOSE, Kind, estimator
 from dpfast.learners.probabilities import SidedProbabilities
 from dpfast.learners.reading import TableReader
@@ -110,6 +111,7 @@ class TableClassifier(Read, ClassifierMixin, BaseEstimator):
 
     decision_function: Callable[..., np.ndarray]
     classes_: np.ndarray
+    notes_: list[str]
 
     @in_batches("ndarray, shape (n,)")
     def predict(self, X: Any) -> np.ndarray:
@@ -194,6 +196,9 @@ class PrivateClassifier(TableReader, Private, Saved, Shown, Watched, TableClassi
         Only with a schema: `encoder_.schema_` is the completed schema, `encoder_.privacy_` the cost of its discovery.
     privacy_ : dpfast.accounting.PrivacySpend
         The claim of everything that the fit released.
+    notes_ : list of str
+        What the fit decided, in short sentences: how undeclared columns were read, what was not discovered, which class
+        stands for other labels, whom the claim protects. They follow from released and public facts.
     """
 
     verbose: bool = VERBOSE
@@ -247,6 +252,10 @@ class PrivateClassifier(TableReader, Private, Saved, Shown, Watched, TableClassi
     def _for_fit(p):
         """Return checked parameters as `fit` needs them; overridden by learners that also learn from streams."""
         return p
+
+    def _settle(self, run: Run) -> None:
+        super()._settle(run)
+        self.notes_ = [*notes_of(self), *run.notes]
 
     def _learn(self, table, p, run):
         """Charge and learn, within `_fitting`, from what `_tabled` gives and parameters that `_checked` gives."""

@@ -30,6 +30,7 @@ from dpfast.learners.parameters import (
 )
 from dpfast.learners.saving import entries, found_facts, found_shares
 from dpfast.learners.units import bounded_rows, own_generator
+from dpfast.tables.bit_matrix import BitMatrix, SparseBits
 from dpfast.tables.code_bits import CodeBits
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.columns import Numeric, text_of
@@ -137,6 +138,11 @@ class TableReader(Parameters):
         else:
             warn_of_repeated_rows(source.X)
         if p.schema is None:
+            if run is not None and not isinstance(source.X, BitMatrix | SparseBits | CodeTable):
+                run.notes.append(
+                    "The table was read as vectors of numbers, as it has no schema and no names of columns; "
+                    'schema="discover" (--schema discover) reads each column by its own range.'
+                )
             return source.vectors(classes, one_column=p.one_column)
         classes = label.classes if classes is None else classes
         if isinstance(source.X, CodeTable):

@@ -62,6 +62,7 @@ def page(model: Any) -> str:
         *_figures(model),
         f'<div class="claim"><strong>{escape(claim_in_words(claim))}</strong>',
         f"<br>{escape(str(claim))}</div>",
+        *_notes(model),
         *panels(model),
         *_reliability(model),
         *columns_table(model),
@@ -99,6 +100,13 @@ def _origin(model):
     return (
         f"Learned from {of}{columns:,} column{plural} by {type(model).__name__} of dpfast {dpfast.__version__}.{hidden}"
     )
+
+
+def _notes(model) -> Iterable[str]:
+    """Yield what the fit decided."""
+    notes = getattr(model, "notes_", [])
+    if notes:
+        yield f"<h2>What the fit decided</h2><ul>{''.join(f'<li>{escape(note)}</li>' for note in notes)}</ul>"
 
 
 def _figures(model) -> Iterable[str]:

@@ -203,5 +203,6 @@ def test_a_warning_is_one_line_without_code(run, tmp_path):
         warnings.simplefilter("default")
         result = run("fit", table, "--label", "y", "--epsilon", 1, "--seed", 1)
     assert result.exit_code == 0
-    (line,) = result.stderr.splitlines()
+    line, *notes = result.stderr.splitlines()
+    assert all(note.startswith("note: ") for note in notes)
     assert line.startswith("warning: the table has too few rows to discover labels")

@@ -1,0 +1,95 @@
+"""Notes of a fit: what was decided for its user, in short sentences, from released and public facts alone."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from dpfast.tables.naming import listed
+
+MOST_NOTES = 10  # lines that are printed
+_PERSON = (
+    "patient|person|user|customer|client|member|subject|student|employee|passenger|participant|citizen|respondent|donor"
+    "|voter|guest|tenant|player|author|cardholder|policyholder|account|household"
+)
+_NUMBER = "ids?|no|nr|num|number|key|code|uuid|guid|names?|hash|ref|identifier"
+_SUGGESTS = re.compile(
+    rf".*\b({_PERSON}) (.* )?({_NUMBER})( .*)?|({_PERSON})(id)?|.*\b(ssn|email|iban|passport|username|surname)\b.*"
+)
+
+
+def suggests_person(name: str) -> bool:
+    """Return whether the name of a column, such as "patient_id", suggests that it says whose a row is."""
+    words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)
+    return _SUGGESTS.fullmatch(" ".join(words).lower()) is not None
+
+
+def notes_of(model: Any) -> Iterator[str]:
+    """Yield what the fit of a classifier decided about its table, its labels and the unit of its claim.
+
+    Parameters
+    ----------
+    model : private classifier
+        Its attributes are those of a fit that was charged.
+
+    Yields
+    ------
+    str
+        A sentence or two.
+    """
+    yield from _of_labels(model)
+    encoder, names = getattr(model, "encoder_", None), getattr(model, "feature_names_in_", ())
+    if encoder is not None:
+        yield from _of_columns(encoder)
+        names = encoder.schema_.names
+    yield from _of_units(model, names)
+
+
+def _of_labels(model):
+    encoder, known = getattr(model, "encoder_", None), model._facts.get("classes")
+    if hasattr(encoder, "other_label_"):
+        classes = listed(getattr(model, "classes_", []))
+        yield (
+            f"The labels were discovered: {classes}. Rows with any other label were learned as {encoder.other_label_}; "
+            "classes= (--classes) declares the labels."
+        )
+    elif known == "read off the rows" and hasattr(model, "classes_"):
+        yield "The set of labels was read off the rows and is published as it is; classes= (--classes) declares it."
+
+
+def _of_columns(encoder):
+    """Yield how the columns were read that no schema declared, and those of which nothing was discovered."""
+    columns = [column for column in encoder.schema_.columns if column.name in encoder.found_]
+    lost = [column.name for column in columns if encoder.other_.get(column.name) == 1]
+    kinds: dict[str, list[str]] = {}
+    for column in columns:
+        if column.name not in lost:
+            kinds.setdefault(_kind(column), []).append(column.name)
+    for kind, names in kinds.items():
+        yield f"Read as {kind}: {listed(names)}."
+    if lost:
+        yield (
+            f"Nothing was discovered of {len(lost):,} of {len(encoder.schema_.columns):,} columns ({listed(lost)}): "
+            "too few rows have any one value at this epsilon. Declare their ranges or values in a schema, or give more "
+            "rows or a larger epsilon."
+        )
+
+
+def _kind(column):
+    """Return how the cells of a column are read, in words."""
+    made = column.code_columns()
+    kinds = ["dates" if each.dates else "numbers" for each in made if each.ordered]
+    return " and ".join(dict.fromkeys([*kinds, *("words" for each in made if not each.ordered and each.values)])) or (
+        "missing or not"
+    )
+
+
+def _of_units(model, names):
+    """Yield whom the claim protects, if rows were left out for it, or if a column suggests that persons have rows."""
+    rows, suggesting = model._rows_per_unit, [str(name) for name in names if suggests_person(str(name))]
+    if rows is not None:
+        yield f"At most {rows:,} row{'s' * (rows != 1)} of each person were used, chosen at random."
+    elif suggesting:
+        yield (
+            f"The claim protects rows, not persons, and {listed(suggesting)} may say whose a row is. If a person has "
+            "several rows, units= and rows_per_unit= (--unit, --rows-per-unit) protect persons."
+        )

@@ -1,0 +1,106 @@
+"""What a fit decides for its user is said: in `notes_`, on standard error, on the page, in --json and in the file."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpfast
+from dpfast.learners.notes import MOST_NOTES, suggests_person
+
+LEARNERS = [
+    dpfast.HalfspaceClassifier(random_state=0),
+    dpfast.DecisionListClassifier(random_state=0),
+    dpfast.DPWinnowClassifier(random_state=0),
+    dpfast.BoostedHalfspaceClassifier(random_state=0),
+]
+
+
+@pytest.fixture(scope="module")
+def table():
+    g = np.random.default_rng(0)
+    n = 3000
+    age = g.integers(18, 90, n)
+    columns = {"age": age, "job": g.choice(["clerk", "smith"], n), "free": g.integers(0, 10**9, n).astype(str)}
+    return pd.DataFrame(columns | {"y": np.where(age + g.normal(0, 9, n) > 50, "yes", "no")})
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=lambda each: type(each).__name__)
+def test_each_undeclared_column_is_read_as_something_or_named_as_not_discovered(learner, table):
+    model = learner.fit(table.drop(columns="y"), table.y)
+    told = "\n".join(model.notes_)
+    assert all(name in told for name in ("age", "job", "free"))
+    assert "Read as words: job." in told
+    lost = [name for name, share in model.encoder_.other_.items() if share == 1]
+    if lost:
+        assert f"Nothing was discovered of {len(lost)} of 3 columns ({', '.join(lost)})" in told
+    assert "The labels were discovered: no, yes. Rows with any other label were learned as" in told
+    assert len(model.notes_) <= MOST_NOTES
+
+
+def test_vectors_and_labels_read_off_the_rows_are_noted(table):
+    model = dpfast.HalfspaceClassifier(random_state=0, schema=None).fit(table[["age"]].to_numpy() / 90.0, table.y)
+    if not hasattr(model, "encoder_"):
+        assert any("read as vectors of numbers" in note for note in model.notes_)
+        assert any("labels was read off the rows" in note for note in model.notes_)
+    declared = dpfast.Schema([dpfast.tables.Numeric("age", 0, 100)], label="y")
+    assert dpfast.HalfspaceClassifier(schema=declared, random_state=0).fit(table, classes=["no", "yes"]).notes_ == []
+
+
+def test_a_column_that_suggests_persons_is_said_once_unless_persons_are_protected(table):
+    rows = table.drop(columns="y").assign(patient_id=np.arange(len(table)) // 2)
+    model = dpfast.HalfspaceClassifier(random_state=0).fit(rows, table.y)
+    (note,) = [note for note in model.notes_ if "protects rows, not persons" in note]
+    assert "patient_id" in note
+    assert "units=" in note
+    model.fit(rows, table.y, units="patient_id", rows_per_unit=1)
+    assert [note for note in model.notes_ if "person" in note] == [
+        "At most 1 row of each person were used, chosen at random."
+    ]
+
+
+def test_names_of_columns_that_suggest_persons():
+    yes = "patient_id patientId PassengerId customerID client user userid email account_number customer_name SSN"
+    no = "age income job members students_total account_balance member_since name id place covid x1 bank_account"
+    assert [name for name in yes.split() if not suggests_person(name)] == []
+    assert [name for name in [*no.split(), "", "1"] if suggests_person(name)] == []
+
+
+def test_notes_are_in_the_file_and_on_the_page(table, tmp_path):
+    model = dpfast.HalfspaceClassifier(random_state=0).fit(table.drop(columns="y"), table.y)
+    assert model.notes_
+    model.save(tmp_path / "m.json")
+    again = dpfast.load(tmp_path / "m.json")
+    assert again.notes_ == model.notes_
+    again.report(tmp_path / "m.html")
+    page = (tmp_path / "m.html").read_text()
+    assert "What the fit decided" in page
+    assert all(f"<li>{note}</li>" in page for note in model.notes_)
+
+
+def test_every_fit_of_the_command_line_prints_its_notes_in_at_most_ten_lines(table, tmp_path):
+    from typer.testing import CliRunner
+
+    from dpfast.cli import app
+
+    table.rename(columns={"age": "patient_id"}).to_csv(tmp_path / "t.csv", index=False)
+    for model in ("halfspace", "winnow", "decision-list"):
+        asked = ["fit", tmp_path / "t.csv", "--label", "y", "--schema", "discover", "--model", model, "--epsilon", 1]
+        result = CliRunner().invoke(app, [*map(str, asked), "--json"])
+        assert result.exit_code == 0, result.stderr
+        notes = json.loads(result.stdout)["notes"]
+        assert [line.removeprefix("note: ") for line in result.stderr.splitlines() if "note: " in line] == notes
+        assert any("protects rows, not persons" in note for note in notes)
+
+
+def test_more_notes_than_ten_lines_are_counted(capsys):
+    from types import SimpleNamespace
+
+    from dpfast.cli.report import tell
+
+    tell(SimpleNamespace(notes_=[f"a{k}\nb" for k in range(14)]))
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == MOST_NOTES
+    assert lines[0] == "note: a0 b"
+    assert lines[-1] == "note: and 5 more, on the page of the model"
