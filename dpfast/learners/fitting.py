@@ -54,8 +54,8 @@ class Run:
     running sum. `used` has the numbers of releases by name. `cost` is that of all releases together, and empty if the
     claim is the pair (epsilon, delta) only. `attributes` are released attributes that `_publish` does not set. `claim`
     is the charged claim, for the parameters at the time of the charge. Until `learns`, only the schema has been
-    discovered. `label` is the public name of the label, if it has one. `notes` are sentences about what was decided, from
-    released and public facts alone.
+    discovered. `label` is the public name of the label, if it has one. `notes` are sentences about what was
+    decided, from released and public facts alone.
     """
 
     def __init__(self, owner: "Private", rng: np.random.Generator):
