@@ -181,6 +181,11 @@ def as_numbers(X, sparse=()):
     return canonical(X) if sp.issparse(X) else X
 
 
+def untyped(values: Any) -> Any:
+    """Return a list as an array of objects, so that no entry changes how the others are read; arrays are unchanged."""
+    return np.asarray(values, object if isinstance(values, list | tuple) else None)
+
+
 def _plain(X, sparse):
     """Return whether X already is a result of `as_numbers`; scikit-learn's check takes longer than a small fit."""
     if sp.issparse(X):

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from dpfast.parts import MemoryParts, Piece
 from dpfast.parts.blocks import Table
-from dpfast.tables.arrays import as_numbers, is_frame
+from dpfast.tables.arrays import as_numbers, is_frame, untyped
 from dpfast.tables.arrow import ArrayStore, Frame, UnitStore, header_of, reads_of
 from dpfast.tables.bit_matrix import BitMatrix, SparseBits
 from dpfast.tables.codes import CodeTable
@@ -167,7 +167,7 @@ class Memory(Source):
                 raise ValueError("X must have at least one row, the table has none")
             as_numbers(X)
         if one_column:
-            X = np.asarray(X)
+            X = untyped(X)
             X = X[:, np.newaxis] if X.ndim == 1 else X
         labels = class_codes(labels_beside(self), None, classes)
         like = X.row_of_zeros() if isinstance(X, CodeTable) else X

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dpfast.accounting import Cost
 from dpfast.accounting.numbers import exact, float_above, split
@@ -20,6 +20,7 @@ from dpfast.learners.probabilities import Probabilities, confusion
 from dpfast.learners.saving import entries, integer, integers
 from dpfast.mechanisms import exponential
 from dpfast.tables import BitMatrix
+from dpfast.tables.arrays import as_numbers, untyped
 from dpfast.tables.code_bits import packed_codes
 from dpfast.tables.labels import two_classes
 
@@ -42,7 +43,8 @@ class FiniteClassLearner(Probabilities, PrivateClassifier):
         With "features", the default, and X of d columns of bits: hypothesis j < d is column j, where 1 means
         classes_[1]; d + j is its negation, 2d is always classes_[0], and 2d + 1 is always classes_[1]. Alternatively, a
         table of labels, where 1 means classes_[1] and X holds numbers of points; or functions from X to labels of shape
-        (n,), or to booleans, where True means classes_[1].
+        (n,), or to booleans, where True means classes_[1]. Functions are called with an array of the type of X; a list
+        and an array of objects, which have no type, become float64.
     threshold : None, float or array_like of float, shape (d,), default=0.0
         As in `DecisionListClassifier`; threshold and schema are for "features".
 
@@ -89,7 +91,7 @@ class FiniteClassLearner(Probabilities, PrivateClassifier):
         if self._of_features():
             image, question, arguments = partial(_features, threshold=self.threshold), _feature_errors, ()
         elif hypotheses is None:
-            image, question, arguments = check_array, _function_errors, (tuple(self.hypotheses),)
+            image, question, arguments = as_numbers, _function_errors, (tuple(self.hypotheses),)
         else:
             image, question = partial(_numbers_of_points, n_points=hypotheses.shape[1]), _table_errors
             arguments = (hypotheses,)
@@ -125,12 +127,15 @@ class FiniteClassLearner(Probabilities, PrivateClassifier):
             self._check_features(X)
             return self.classes_[_predict_by_feature(X, self.hypothesis_)]
         if self._labelling is None:
-            X = validate_data(self, X, reset=False)
+            numbers = as_numbers(X)
+            validate_data(self, X if hasattr(X, "columns") else numbers, skip_check_array=True, reset=False)
+            X = numbers
             codes = _codes(self.hypotheses[self.hypothesis_], X, self.classes_)
             if (codes < 0).any():
                 raise ValueError(f"hypothesis {self.hypothesis_} gave a label not among {self.classes_.tolist()}")
             return self.classes_[codes]
-        X = validate_data(self, _column(X), reset=False)
+        X = as_numbers(_column(X))
+        validate_data(self, X, skip_check_array=True, reset=False)
         return self.classes_[self._labelling[_points(X, len(self._labelling))].astype(int)]
 
     def excess_errors(self, failure: float = 0.05) -> float:
@@ -256,7 +261,7 @@ def _predict_by_feature(table, h):
 
 def _numbers_of_points(X, n_points):
     """Return a column as numbers of points: int64, shape (n, 1)."""
-    return _points(check_array(X), n_points)[:, np.newaxis]
+    return _points(as_numbers(X), n_points)[:, np.newaxis]
 
 
 def _features(X, threshold):
@@ -264,7 +269,7 @@ def _features(X, threshold):
 
 
 def _column(X):
-    X = np.asarray(X)
+    X = untyped(X)
     return X[:, np.newaxis] if X.ndim == 1 else X
 
 

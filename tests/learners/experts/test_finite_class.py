@@ -10,6 +10,7 @@ from sklearn.utils.estimator_checks import check_estimator
 import dpfast
 from dpfast import BitMatrix, FiniteClassLearner
 from dpfast.accounting import Budget, BudgetExceeded
+from dpfast.audit import replay
 from dpfast.learners.experts.finite_class import _feature_errors
 from dpfast.parts import Piece
 
@@ -228,6 +229,21 @@ def test_what_will_not_do_is_refused_before_a_charge_or_a_draw(parameters, messa
 def test_points_off_the_table_are_refused(x):
     with pytest.raises(ValueError, match="X must hold"):
         FiniteClassLearner(hypotheses=TABLE).fit(x, [0, 1])
+
+
+LARGE = 2**53
+
+
+@pytest.mark.parametrize("held", [list, lambda rows: np.array(rows, object)])
+@pytest.mark.parametrize("odd", [0.5, "1", True, 2**70])
+def test_one_cell_of_a_list_does_not_change_how_functions_see_the_others(held, odd):
+    x = [[LARGE + 1]] * 20 + [[0]] * 20
+    given = [held(x), held([*x[:-1], [odd]])]
+    y = [1] * 20 + [0] * 20
+    learner = FiniteClassLearner(hypotheses=[lambda X: X[:, 0] > LARGE, lambda X: X[:, 0] < -1], epsilon=1.0)
+    found = replay(learner, *[(each, y) for each in given], classes=[0, 1])
+    assert found.holds, found
+    assert learner.fit(given[0], y).predict(given[1][:1]).tolist() == learner.predict(given[0][:1]).tolist()
 
 
 def test_the_budget_is_charged_with_pure_epsilon():
