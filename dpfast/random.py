@@ -7,6 +7,7 @@ tests and experiments, and a model that was fitted with one states it.
 import os
 from numbers import Integral
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
 from randomgen import AESCounter, ChaCha
@@ -18,8 +19,9 @@ class SystemKeyed:
     """A cipher in counter mode under a key from the operating system.
 
     Each process has its own key: every draw compares the process, and a forked process gets a new key before its first
-    word. A copy or an unpickled generator has a new key, too, so no two generators share a stream and no stream is
-    stored. A generator that was seeded, set to a state or advanced is no longer secret, and `known` is True.
+    word. Its locks are free there, also those that a thread of its parent held. A copy or an unpickled generator has a
+    new key, too, so no two generators share a stream and no stream is stored. A generator that was seeded, set to a
+    state or advanced is no longer secret, and `known` is True.
     """
 
     def __init__(self, key_bytes: int, **options: Any) -> None:
@@ -28,6 +30,7 @@ class SystemKeyed:
         cipher.__init__(key=self._new_key(), **options)
         self.known = False
         self._watch = Watch(self)  # type: ignore[arg-type]
+        _living.add(self)
 
     def rekey(self) -> None:
         """Forget the key and the stream, and start another."""
@@ -144,4 +147,13 @@ def by_instructions() -> bool:
     return bool(AESCounter(key=0).use_aesni)
 
 
+def _free_locks() -> None:
+    """Free the locks of all generators in a forked child, where no other thread is left that could."""
+    for each in list(_living):
+        each.lock._at_fork_reinit()
+
+
+_living: WeakSet[Any] = WeakSet()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_free_locks)
 _cipher = SystemKeyedAES if by_instructions() else SystemKeyedChaCha

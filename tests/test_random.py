@@ -4,6 +4,7 @@ import os
 import pickle
 import signal
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -13,7 +14,8 @@ from sklearn.base import clone
 from dpfast import DecisionListClassifier, StatisticalQueryOracle, random
 from dpfast.kernels import draw
 from dpfast.kernels import rng as kernel
-from tests.forks import in_a_child_that_c_forks
+from dpfast.mechanisms import discrete_laplace
+from tests.forks import in_a_child, in_a_child_that_c_forks
 
 CIPHERS = [random.SystemKeyedAES, random.SystemKeyedChaCha]
 
@@ -149,6 +151,24 @@ def test_the_number_of_a_process_is_not_that_of_its_parent():
     number = kernel.process()
     assert kernel.process() == number
     assert int(in_a_child_that_c_forks(lambda: str(kernel.process()).encode())) > number
+
+
+def test_a_forked_child_draws_while_a_thread_of_its_parent_holds_the_generator():
+    rng, held, done = random.default_rng(), threading.Event(), threading.Event()
+
+    def hold():
+        with rng.bit_generator.lock:
+            held.set()
+            done.wait(60)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    held.wait(60)
+    try:
+        assert in_a_child(lambda: (signal.alarm(20), discrete_laplace([0], 5, rng=rng), rng.random())) == "none"
+    finally:
+        done.set()
+        thread.join()
 
 
 @pytest.mark.parametrize(

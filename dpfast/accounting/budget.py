@@ -326,6 +326,7 @@ class Budget:
             "unit": self._unit,
             "composition": self._how[0],
             "pairs": [str(number) for number in self._how[1].exactly()],
+            "book": self._book.to_dict(),
             "charges": [
                 [*map(str, charge.pair.exactly()), [each.to_list() for each in charge.cost], charge.count, charge.part]
                 for charge in tuple(self._charges)
@@ -346,12 +347,15 @@ class Budget:
         """
         how = {"unit": state["unit"], "composition": state["composition"], "pairs": [*map(Fraction, state["pairs"])]}
         budget = cls(Fraction(state["epsilon"]), Fraction(state["delta"]), neighbors=state["neighbors"], **how)
-        for epsilon, delta, cost, count, part in state["charges"]:
-            taker = budget if part is None else Part(budget, part)
-            kept = [Cost(*each) for each in cost]
-            taker.charge(
-                Fraction(epsilon), Fraction(delta), neighbors=budget.neighbors, unit=budget.unit, cost=kept, count=count
-            )
+        charges = [
+            Charge(amount(Fraction(epsilon), Fraction(delta)), tuple(Cost(*each) for each in cost), count, part)
+            for epsilon, delta, cost, count, part in state["charges"]
+        ]
+        if "book" in state:  # as another processor may have computed it
+            budget._book, budget._charges = Book.from_dict(state["book"]).verify(budget._book, charges), charges
+        else:
+            for charge in charges:
+                budget._charge(charge, None)
         return budget
 
     def __copy__(self):

@@ -30,11 +30,16 @@ each part is bounded.
 
 docs/proofs_privacy.md has the proofs. The bounds are exact sums of integers; a charge counts rounded up, a bound
 rounded down. The `Book` of a budget has a filter, and what was charged to a table and to parts of it.
+
+**Other processors.** Bounds and curves are computed by libm, whose last bits depend on the processor. What a charge
+added, and the order and bounds of a filter, are therefore stored as they were computed, and are never computed anew:
+sums of Renyi divergences hold for one order only. `Book.verify` compares them with what this processor computes, on
+the side that privacy needs, up to one part in 2^30; each of them has a margin above the errors of libm.
 """
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import NamedTuple
@@ -48,6 +53,10 @@ from .zcdp import SLACK, gaussian_delta, gaussian_epsilon, zcdp_epsilon, zcdp_rh
 UNIT = 1 << 120  # curves are counted in units of 1 / this
 FILTERS = ("auto", "basic", "gaussian", "renyi")
 _APART = Fraction(1, 1 << 10)  # of delta, for total variations
+_DRIFT = 30  # values of two processors differ by less than their 2^-30th part
+_FAR_DRIFT = 20  # as much for sums that were not stored, which hold for the best order as each processor finds it
+_OTHER_FILTER = "its filter is not that of its charges"
+_OTHER_SUMS = "its sums are not those of its charges"
 
 
 class Sums(NamedTuple):
@@ -72,6 +81,23 @@ class Sums(NamedTuple):
         return cls(Amount(epsilon, delta, over), curve, apart)
 
 
+class Bounds(NamedTuple):
+    """What the curve of a filter may add up to, in units of 1 / UNIT, and b, the order less 1, of "renyi"."""
+
+    order: float
+    curve: int
+    apart: int
+
+    def to_list(self) -> list[str]:
+        """Return the exact values for JSON."""
+        return [self.order.hex(), str(self.curve), str(self.apart)]
+
+    @classmethod
+    def from_list(cls, saved: list[str]) -> "Bounds":
+        order, curve, apart = saved
+        return cls(float.fromhex(order), int(curve), int(apart))
+
+
 class BudgetExceeded(ValueError):
     """A charge was refused because it did not fit into what was left; nothing was charged."""
 
@@ -87,14 +113,27 @@ class Filter:
         "auto" is not settled yet.
     pairs : Amount
         Set aside for what has only a pair; 0 for "basic".
+    stored : Bounds, optional
+        The bounds of the curve if another process computed them.
     """
 
     total: Amount
     kind: str
     pairs: Amount = NOTHING
+    stored: Bounds | None = field(default=None, compare=False)
 
     def settled(self, costs: Sequence[Cost], before: Amount) -> "Filter":
         """Return the filter that a first charge with a delta fixes, after pure charges that add up to `before`."""
+        *curves, basic = self.choices(costs, before)
+        shares = {}
+        for chosen in curves:
+            asked = chosen.measure(costs, NOTHING).plus(Sums(before))
+            if chosen.fits(asked):
+                shares[chosen] = chosen._share(asked)
+        return min(shares, key=lambda chosen: shares[chosen], default=basic)
+
+    def choices(self, costs: Sequence[Cost], before: Amount) -> list["Filter"]:
+        """Return the filters that such a charge may fix, the basic one last."""
         own = [cost for cost in costs if not (cost.kind == "pair" and cost.delta)]
         known = {
             "gaussian": sum(cost.gaussian for cost in own) < math.inf,
@@ -104,24 +143,21 @@ class Filter:
         if any(cost.kind == "pair" and cost.delta and not cost.size for cost in costs):
             rest = self.total.plus(aside, -1)
             aside = aside.plus(Amount(0, max(0, rest.delta), 2 * rest.over))
-        left, shares = self.total.plus(aside, -1), {}
+        left, chosen = self.total.plus(aside, -1), []
         if own and left.epsilon > 0 and left.delta > 0:
-            for chosen in (replace(self, kind=kind, pairs=aside) for kind in known if known[kind]):
-                asked = chosen.measure(costs, NOTHING).plus(Sums(before))
-                if chosen.fits(asked):
-                    shares[chosen] = chosen._share(asked)
-        return min(shares, key=lambda chosen: shares[chosen], default=replace(self, kind="basic", pairs=NOTHING))
+            chosen = [replace(self, kind=kind, pairs=aside) for kind in known if known[kind]]
+        return [*chosen, replace(self, kind="basic", pairs=NOTHING)]
 
     def measure(self, costs: Sequence[Cost], pair: Amount) -> Sums:
         """Return what a charge adds; `pair` is its claim, which counts if the filter is basic."""
-        if self.kind in ("auto", "basic"):
+        if not self.curved:
             return Sums(pair)
         pairs, curve, apart = NOTHING, 0, 0
         for cost in costs:
             if cost.kind == "pair" and cost.delta:
                 pairs = pairs.plus(amount(cost.size, cost.delta), cost.times)
                 continue
-            found = cost.gaussian if self.kind == "gaussian" else cost.renyi(self.order)
+            found = cost.gaussian if self.kind == "gaussian" else cost.renyi(self.bounds.order)
             if found == math.inf:
                 raise BudgetExceeded(
                     f'a cost of the kind "{cost.kind}" is not counted by a {self.kind} filter, as this budget has: '
@@ -132,33 +168,68 @@ class Filter:
                 apart += _units_above(cost.delta * cost.times * (1 + SLACK))
         return Sums(pairs, curve, apart)
 
-    def fits(self, sums: Sums) -> bool:
-        """Return whether these sums are within the bounds."""
-        if self.kind in ("auto", "basic"):
+    @property
+    def curved(self) -> bool:
+        """Return whether curves are counted, and not only pairs."""
+        return self.kind in ("gaussian", "renyi")
+
+    def fits(self, sums: Sums, drift: int = 0) -> bool:
+        """Return whether these sums are within the bounds, up to their 2^-drift-th part if that is not 0."""
+        if not self.curved:
             return sums.pairs.within(self.total)
-        return sums.pairs.within(self.pairs) and sums.curve <= self._most and sums.apart <= self._most_apart
+        if drift:
+            sums = sums._replace(curve=_less(sums.curve, drift), apart=_less(sums.apart, drift))
+        return sums.pairs.within(self.pairs) and sums.curve <= self.bounds.curve and sums.apart <= self.bounds.apart
 
     def _share(self, sums: Sums) -> Fraction:
         """Return the larger share of the curve's two bounds that is used."""
-        apart = Fraction(sums.apart, self._most_apart) if sums.apart else Fraction(0)
-        return max(Fraction(sums.curve, self._most), apart)
+        apart = Fraction(sums.apart, self.bounds.apart) if sums.apart else Fraction(0)
+        return max(Fraction(sums.curve, self.bounds.curve), apart)
 
     def left(self, sums: Sums) -> tuple[float, float]:
         """Return (epsilon, delta) of a charge that still fits, rounded down: a pair, or a Gaussian or zCDP cost."""
-        if self.kind in ("auto", "basic"):
+        if not self.curved:
             return self.total.plus(sums.pairs, -1).below()
-        curve, delta = (self._most - sums.curve) / UNIT, self._core[1]
+        curve, delta = (self.bounds.curve - sums.curve) / UNIT, self._core[1]
         if curve <= 0:
             return 0.0, 0.0
         if self.kind == "gaussian":
             epsilon = gaussian_epsilon(1.0, delta, sensitivity=math.sqrt(curve))
         else:
-            epsilon = zcdp_epsilon(curve / (1 + self.order), delta)
+            epsilon = zcdp_epsilon(curve / (1 + self.bounds.order), delta)
         return max(0.0, epsilon * (1 - 1e-9)), delta
 
     @cached_property
-    def order(self) -> float:
-        """Return b, for "renyi"."""
+    def bounds(self) -> Bounds:
+        """Return the bounds of the curve, as they were first computed."""
+        return self.stored or self._bounds_at(self._best_order() if self.kind == "renyi" else 0.0)
+
+    def _bounds_at(self, order: float) -> Bounds:
+        """Return the bounds as this processor computes them."""
+        epsilon, delta = self._core
+        if self.kind == "renyi":
+            most = max(0, _units_below(self._bound(order)))
+        else:
+            spared = delta * float(1 - _APART) * (1 - SLACK)
+            mu = largest(lambda mu: gaussian_delta(1.0, epsilon, sensitivity=mu), spared)
+            most = _units_below(min(mu, 1e154) ** 2 * (1 - SLACK))  # whose square is a float
+        return Bounds(
+            order, most, _units_below(delta * float(_APART) / (1 + math.exp(min(epsilon, 700.0))) * (1 - SLACK))
+        )
+
+    def verify(self) -> None:
+        """Refuse stored bounds above those that this processor computes."""
+        if not self.curved:
+            return
+        kept = self.bounds
+        if self.kind == "renyi" and not 0 < kept.order < math.inf:
+            raise ValueError(f"its order is {kept.order}")
+        own = self._bounds_at(kept.order)
+        if _less(kept.curve, _DRIFT) > own.curve or _less(kept.apart, _DRIFT) > own.apart:
+            raise ValueError("its bounds are not those of its epsilon and delta")
+
+    def _best_order(self) -> float:
+        """Return the b at which most fits of what is zCDP."""
         epsilon, delta = self._core
         rho = zcdp_rho(epsilon, delta)
         low, high = 1e-6, 1e9
@@ -175,32 +246,19 @@ class Filter:
         return epsilon + tail - 8 * SLACK * (epsilon + (abs(math.log(delta)) + 2 * math.log1p(b) + 1) / b + 1)
 
     @cached_property
-    def _most(self) -> int:
-        if self.kind == "renyi":
-            return max(0, _units_below(self._bound(self.order)))
-        epsilon, delta = self._core
-        spared = delta * float(1 - _APART) * (1 - SLACK)
-        mu = largest(lambda mu: gaussian_delta(1.0, epsilon, sensitivity=mu), spared)
-        return _units_below(min(mu, 1e154) ** 2 * (1 - SLACK))  # whose square is a float
-
-    @cached_property
-    def _most_apart(self) -> int:
-        epsilon, delta = self._core
-        return _units_below(delta * float(_APART) / (1 + math.exp(min(epsilon, 700.0))) * (1 - SLACK))
-
-    @cached_property
     def _core(self) -> tuple[float, float]:
         """Return the epsilon and delta of the curve, rounded down."""
         return self.total.plus(self.pairs, -1).below()
 
 
 class Charge(NamedTuple):
-    """A charge made `count` times."""
+    """A charge made `count` times; `sums` is what it added each time, if that is stored."""
 
     pair: Amount
     cost: tuple[Cost, ...]
     count: int = 1  # type: ignore[assignment]  # for that of tuples
     part: str | None = None
+    sums: Sums | None = None
 
 
 class Book(NamedTuple):
@@ -215,19 +273,60 @@ class Book(NamedTuple):
         settled = self.filter
         if settled.kind == "auto" and charge.pair.delta:
             settled = settled.settled(charge.cost, self.sums(None).pairs)
-        asked = settled.measure(charge.cost, charge.pair)
-        book = Book(settled, self.whole, self.parts)
-        if charge.part is None:
-            book = book._replace(whole=self.whole.plus(asked, charge.count))
-        else:
-            own = self.parts.get(charge.part, Sums()).plus(asked, charge.count)
-            book = book._replace(parts=self.parts | {charge.part: own})
+        book = self._plus(settled, charge, settled.measure(charge.cost, charge.pair))
         if not settled.fits(book.sums(charge.part)):
             raise BudgetExceeded(
                 f"the charge {_times(charge)} does not fit: of (epsilon, delta) = {settled.total.below()}, "
                 f"spent {{spent}}, left {self.left(charge.part)}; nothing was charged"
             )
         return book
+
+    def _plus(self, settled: Filter, charge: Charge, asked: Sums) -> "Book":
+        """Return the ledger after a charge that adds so much, under the filter that is settled by then."""
+        if charge.part is None:
+            return Book(settled, self.whole.plus(asked, charge.count), self.parts)
+        own = self.parts.get(charge.part, Sums()).plus(asked, charge.count)
+        return Book(settled, self.whole, self.parts | {charge.part: own})
+
+    def verify(self, first: "Book", charges: Iterable[Charge]) -> "Book":
+        """Return the sums of these charges to a new ledger `first`; refuse if they are not those of this ledger.
+
+        What is computed by libm may differ a little, as the module's documentation says; everything else is exact.
+        """
+        book, exactly = first, True
+        for charge in charges:
+            settled = book.filter
+            if settled.kind == "auto" and charge.pair.delta:
+                settled = self._one_of(settled.choices(charge.cost, book.sums(None).pairs))
+            elif settled.curved:
+                settled = self._one_of([settled])
+            own = settled.measure(charge.cost, charge.pair)
+            kept = own if charge.sums is None else charge.sums
+            exactly = exactly and charge.sums is not None
+            if kept.pairs != own.pairs or not (
+                kept.curve >= _less(own.curve, _DRIFT) and kept.apart >= _less(own.apart, _DRIFT)
+            ):
+                raise ValueError("a charge did not add what it costs")
+            book = book._plus(settled, charge, kept)
+        whole = self._one_of([book.filter])
+        if first.filter.stored not in (None, whole.stored):
+            raise ValueError(_OTHER_FILTER)
+        if book.parts.keys() != self.parts.keys():
+            raise ValueError(_OTHER_SUMS)
+        for part in (None, *self.parts):
+            own, kept = (each.whole if part is None else each.parts[part] for each in (book, self))
+            if own != kept if exactly else not _are_near(own, kept):
+                raise ValueError(_OTHER_SUMS)
+            if not whole.fits(self.sums(part), 0 if exactly else _FAR_DRIFT):
+                raise BudgetExceeded("its charges exceed its budget")
+        whole.verify()
+        return self if whole.stored or not whole.curved else book._replace(filter=whole)
+
+    def _one_of(self, filters: list[Filter]) -> Filter:
+        """Return the filter of this ledger, with the bounds as they were stored; refuse if it is none of these."""
+        if self.filter not in filters:
+            raise ValueError(_OTHER_FILTER)
+        return self.filter
 
     def sums(self, part: str | None) -> Sums:
         """Return the sums of the whole and one part; without a part, at least those of the whole and any part."""
@@ -246,7 +345,7 @@ class Book(NamedTuple):
 
     def spent(self, charges: Callable[[], Sequence[Charge]], part: str | None) -> tuple[float, float]:
         """Return the exact amount spent for a basic filter, else that of all costs at the budget's delta."""
-        if self.filter.kind in ("auto", "basic"):
+        if not self.filter.curved:
             return self.sums(part).pairs.above()
         every, delta = charges(), self.filter.total.below()[1]
         parts = {charge.part for charge in every} - {None} if part is None else {part}
@@ -257,6 +356,7 @@ class Book(NamedTuple):
             "total": [str(number) for number in self.filter.total],
             "filter": self.filter.kind,
             "pairs": [str(number) for number in self.filter.pairs],
+            "bounds": self.filter.bounds.to_list() if self.filter.curved else None,
             "whole": self.whole.to_list(),
             "parts": {name: sums.to_list() for name, sums in self.parts.items()},
         }
@@ -267,7 +367,8 @@ class Book(NamedTuple):
         if state["filter"] not in FILTERS:
             raise ValueError(f"unknown filter {state['filter']!r}")
         parts = {name: Sums.from_list(sums) for name, sums in state["parts"].items()}
-        return cls(Filter(total, state["filter"], pairs), Sums.from_list(state["whole"]), parts)
+        stored = state.get("bounds") and Bounds.from_list(state["bounds"])
+        return cls(Filter(total, state["filter"], pairs, stored), Sums.from_list(state["whole"]), parts)
 
 
 def new_book(epsilon, delta, neighbors, unit, composition, pairs) -> Book:
@@ -304,6 +405,19 @@ def costs_of(charges: Sequence[Charge]) -> tuple[Cost, ...]:
 
 def _times(charge: Charge) -> str:
     return f"{charge.pair.above()}" + (f", {charge.count:,} times," if charge.count > 1 else "")
+
+
+def _less(sum: int, drift: int) -> int:
+    """Return a sum less its 2^-drift-th part."""
+    return sum - (sum >> drift)
+
+
+def _are_near(one: Sums, other: Sums) -> bool:
+    """Return whether pairs are equal, and other sums the same up to what two processors may differ by."""
+    low, high = (tuple(map(pick, zip(one[1:], other[1:], strict=True))) for pick in (min, max))
+    return one.pairs == other.pairs and all(
+        least >= _less(most, _FAR_DRIFT) for least, most in zip(low, high, strict=True)
+    )
 
 
 def _units_above(number: float) -> int:

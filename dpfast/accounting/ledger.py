@@ -24,6 +24,7 @@ import json
 import os
 import sqlite3
 import struct
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -35,11 +36,15 @@ from urllib.parse import quote
 
 from .budget import Budget
 from .costs import Cost
-from .filters import Book, BudgetExceeded, Charge, new_book
+from .filters import Book, BudgetExceeded, Charge, Sums, new_book
 from .numbers import amount, exact, rational
 
-_APPLICATION, _VERSION, _PATIENCE = 0x64704C31, 1, 60.0
+_APPLICATION, _VERSION, _PATIENCE = 0x64704C31, 2, 60.0
 _AT_FDCWD, _STATX_BTIME = -100, 0x800  # of Linux
+# SQLite forgets in a child what the parent's threads hold open: a fork waits until no ledger of this process is open.
+_OPEN = threading.RLock()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_OPEN.acquire, after_in_parent=_OPEN.release, after_in_child=_OPEN.release)
 _DAMAGE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 _TABLES = (
     "CREATE TABLE budget (one INTEGER PRIMARY KEY CHECK (one = 1), made TEXT NOT NULL, neighbors TEXT NOT NULL,"
@@ -47,7 +52,7 @@ _TABLES = (
     " charges INTEGER NOT NULL)",
     "CREATE TABLE charge (number INTEGER PRIMARY KEY, time TEXT NOT NULL, user TEXT NOT NULL, process INTEGER NOT NULL,"
     " model TEXT, parameters TEXT, schema TEXT, part TEXT, epsilon TEXT NOT NULL, delta TEXT NOT NULL,"
-    " cost TEXT NOT NULL, count INTEGER NOT NULL)",
+    " cost TEXT NOT NULL, count INTEGER NOT NULL, sums TEXT)",
     f"PRAGMA application_id = {_APPLICATION}",
     f"PRAGMA user_version = {_VERSION}",
 )
@@ -118,6 +123,7 @@ class Ledger(Budget):
         row = (
             *(number, _now(), _user(), os.getpid(), what.get("model"), _json(what.get("parameters", {})), digest),
             *(charge.part, epsilon, delta, _json([cost.to_list() for cost in charge.cost]), charge.count),
+            _json(after.filter.measure(charge.cost, charge.pair).to_list()),
         )
         db.execute(f"INSERT INTO charge VALUES ({', '.join('?' * len(row))})", row)
         db.execute("UPDATE budget SET book = ?, charges = ?", (_json(after.to_dict()), number))
@@ -131,13 +137,13 @@ class Ledger(Budget):
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
         mode = "rw" if self._writable() else "ro"  # an incomplete charge is undone by writing
-        with self._refusing(), closing(_connect(self.path, mode)) as db:
+        with _OPEN, self._refusing(), closing(_connect(self.path, mode)) as db:
             self._look(db)
             yield db
 
     @contextmanager
     def _writing(self, *, moved: bool = False) -> Iterator[sqlite3.Connection]:
-        with self._refusing():
+        with _OPEN, self._refusing():
             if not self._writable():
                 raise LedgerError("it cannot be written: its mode is read-only")
             with closing(_connect(self.path, "rw")) as db:
@@ -146,6 +152,7 @@ class Ledger(Budget):
                     self._look(db)
                     if not moved:
                         self._check_place(db)
+                    _upgrade(db)
                     yield db
                     db.execute("COMMIT")
                 finally:
@@ -188,19 +195,15 @@ class Ledger(Budget):
         """Refuse a damaged file, and one whose sums are not those of its charges."""
         db.execute("BEGIN")  # a concurrent charge is read completely or not at all
         found = db.execute("PRAGMA quick_check").fetchone()[0]
-        first, kept, charges = db.execute("SELECT first, book, charges FROM budget").fetchone()
-        rows = db.execute(_CHARGES).fetchall()
+        rows = _rows_of(db)
         db.execute("COMMIT")
+        first, kept, charges = _books_of(*rows)
         if found != "ok":
             raise LedgerError(f"it is damaged: {found}")
-        book, number = Book.from_dict(json.loads(first)), 0
-        for row in rows:
-            try:
-                book, number = book.charged(_charge_of(row)), number + 1
-            except BudgetExceeded:
-                raise LedgerError("it is damaged: its charges exceed its budget") from None
-        if book.to_dict() != json.loads(kept) or number != charges:
-            raise LedgerError("it is damaged: its sums are not those of its charges")
+        try:
+            kept.verify(first, charges)
+        except (BudgetExceeded, ValueError) as error:
+            raise LedgerError(f"it is damaged: {error}") from None
 
     @contextmanager
     def _refusing(self) -> Iterator[None]:
@@ -284,7 +287,7 @@ def _make(path: Path, book: Book, neighbors: str, unit: str) -> None:
     """Create the file atomically; another process may be doing the same."""
     partial = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}.part")
     try:
-        with closing(sqlite3.connect(partial, isolation_level=None)) as db:
+        with _OPEN, closing(sqlite3.connect(partial, isolation_level=None)) as db:
             db.execute("PRAGMA synchronous = EXTRA")
             db.execute("BEGIN EXCLUSIVE")
             for statement in _TABLES:
@@ -309,7 +312,7 @@ def _make(path: Path, book: Book, neighbors: str, unit: str) -> None:
             os.close(folder)
 
 
-_CHARGES = "SELECT epsilon, delta, cost, count, part FROM charge ORDER BY number"
+_CHARGES = "SELECT * FROM charge ORDER BY number"
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
@@ -323,9 +326,35 @@ def _book_of(db) -> Book:
     return Book.from_dict(json.loads(db.execute("SELECT book FROM budget").fetchone()[0]))
 
 
+def _rows_of(db) -> tuple[Any, Any]:
+    return db.execute("SELECT first, book, charges FROM budget").fetchone(), db.execute(_CHARGES).fetchall()
+
+
+def _books_of(budget, rows) -> tuple[Book, Book, list[Charge]]:
+    """Return the ledger as it was made, as it is, and the charges between."""
+    first, kept = (Book.from_dict(json.loads(each)) for each in budget[:2])
+    if len(rows) != budget[2]:
+        raise LedgerError("it is damaged: its sums are not those of its charges")
+    return first, kept, [_charge_of(row) for row in rows]
+
+
+def _upgrade(db) -> None:
+    """Convert a file of version 1, which did not store what a charge added, nor the bounds that it was checked with."""
+    if db.execute("PRAGMA user_version").fetchone()[0] > 1:
+        return
+    first, kept, charges = _books_of(*_rows_of(db))
+    db.execute("ALTER TABLE charge ADD COLUMN sums TEXT")
+    first_text, kept_text = (_json(each.to_dict()) for each in (first, kept.verify(first, charges)))
+    db.execute("UPDATE budget SET first = ?, book = ?", (first_text, kept_text))
+    db.execute(f"PRAGMA user_version = {_VERSION}")
+
+
 def _charge_of(row) -> Charge:
-    epsilon, delta, cost, count, part = row
-    return Charge(_amount_of(epsilon, delta), tuple(Cost(*each) for each in json.loads(cost)), count, part)
+    """Return a charge of a row; its last column, the sums, is not there in version 1."""
+    part, epsilon, delta, cost, count, *sums = row[7:]
+    costs = tuple(Cost(*each) for each in json.loads(cost))
+    stored = Sums.from_list(json.loads(sums[0])) if sums and sums[0] else None
+    return Charge(_amount_of(epsilon, delta), costs, count, part, stored)
 
 
 def _amount_of(epsilon: str, delta: str):

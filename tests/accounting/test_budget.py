@@ -143,8 +143,10 @@ def test_a_ledger_survives_json_exactly():
     resumed = Budget.from_dict(state)
     assert resumed.to_dict() == budget.to_dict()
     resumed.charge(Fraction(2, 3), neighbors="add-remove")
-    with pytest.raises(BudgetExceeded):
+    with pytest.raises(ValueError, match="its filter is not that of its charges"):
         Budget.from_dict({**state, "epsilon": "1/4"})
+    with pytest.raises(BudgetExceeded):
+        Budget.from_dict({name: value for name, value in state.items() if name != "book"} | {"epsilon": "1/4"})
 
 
 def test_a_budget_prints_what_is_spent_and_left():

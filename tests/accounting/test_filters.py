@@ -168,9 +168,9 @@ def test_what_is_left_fits_and_not_much_more(composition):
 def test_the_bounds_are_those_of_the_conversions():
     for epsilon, delta in itertools.product((0.1, 1, 8), (1e-3, 1e-9)):
         renyi = new_book(epsilon, delta, "replace", "row", "renyi", (0, 0)).filter
-        assert 1 - 1e-6 < renyi._most / UNIT / (1 + renyi.order) / zcdp_rho(epsilon, delta) < 1 + 1e-9
+        assert 1 - 1e-6 < renyi.bounds.curve / UNIT / (1 + renyi.bounds.order) / zcdp_rho(epsilon, delta) < 1 + 1e-9
         gaussian = new_book(epsilon, delta, "replace", "row", "gaussian", (0, 0)).filter
-        assert 1 - 1e-3 < gaussian._most / UNIT * gaussian_sigma(epsilon, delta) ** 2 <= 1
+        assert 1 - 1e-3 < gaussian.bounds.curve / UNIT * gaussian_sigma(epsilon, delta) ** 2 <= 1
 
 
 def test_a_million_charges_are_one_sum():

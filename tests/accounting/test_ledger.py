@@ -1,3 +1,5 @@
+import json
+import math
 import os
 import pickle
 import random
@@ -6,6 +8,7 @@ import shutil
 import signal
 import sqlite3
 import tempfile
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -14,11 +17,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from forks import fork
+from forks import fork, in_a_child
 
 import dpfast
 from dpfast.accounting import Budget, BudgetExceeded, Cost, gaussian_epsilon, gaussian_sigma
 from dpfast.accounting import ledger as ledgers
+from dpfast.accounting.filters import UNIT, Filter
 from dpfast.accounting.ledger import LedgerError
 
 
@@ -200,6 +204,14 @@ def test_charges_beyond_the_budget_are_refused_as_damage(path):
     with sqlite3.connect(path) as db:
         db.execute("UPDATE charge SET epsilon = '4'")
     db.close()
+    with pytest.raises(LedgerError, match="it is damaged: a charge did not add what it costs"):
+        Budget.open(path)
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE charge SET epsilon = '5/2'")
+        for name in ("book", "first"):
+            book = json.loads(db.execute(f"SELECT {name} FROM budget").fetchone()[0])
+            db.execute(f"UPDATE budget SET {name} = ?", (json.dumps(book | {"total": ["2", "0", "1"]}),))
+    db.close()
     with pytest.raises(LedgerError, match="it is damaged: its charges exceed its budget"):
         Budget.open(path)
 
@@ -208,14 +220,14 @@ def test_a_newer_version_and_changed_sums_are_refused(path):
     budget = Budget.open(path, epsilon=1)
     budget.charge(0.5)
     with sqlite3.connect(path) as db:
-        db.execute("PRAGMA user_version = 2")
+        db.execute("PRAGMA user_version = 3")
     for attempt in (lambda: Budget.open(path), lambda: budget.charge(0.1)):
-        with pytest.raises(LedgerError, match="version 2, this dpfast reads up to 1: install a newer one"):
+        with pytest.raises(LedgerError, match="version 3, this dpfast reads up to 2: install a newer one"):
             attempt()
     with sqlite3.connect(path) as db:
-        db.execute("PRAGMA user_version = 1")
+        db.execute("PRAGMA user_version = 2")
         db.execute("UPDATE charge SET epsilon = '1/4'")
-    with pytest.raises(LedgerError, match="its sums are not those of its charges"):
+    with pytest.raises(LedgerError, match="a charge did not add what it costs"):
         Budget.open(path)
     with sqlite3.connect(path) as db:
         db.execute("DELETE FROM charge")
@@ -433,3 +445,159 @@ def test_a_ledger_whose_filter_is_unknown_is_damaged(path):
         ledger.charge(0.1)
     with pytest.raises(LedgerError, match="it is damaged"):
         Budget.open(path)
+
+
+def test_a_fork_waits_until_no_thread_has_a_ledger_open(path):
+    ledger, stop = Budget.open(path, epsilon=1e6), threading.Event()
+
+    def charge():
+        while not stop.is_set():
+            ledger.charge(0.5)
+
+    def child():
+        signal.alarm(50)
+        Budget.open(path).charge(0.25)
+
+    threads = [threading.Thread(target=charge) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    try:
+        assert [in_a_child(child) for _ in range(10)] == ["none"] * 10
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+    assert sum(epsilon == 0.25 for epsilon, _ in Budget.open(path).charges) == 10
+
+
+# ---- other processors ------------------------------------------------------------------------------------------------
+
+
+_CHARGES_OF = {
+    "gaussian": [
+        (0.4, 1e-7, [Cost("gaussian", 0.11)]),
+        (0.3, 1e-7, [Cost("range", 0.2, 3)]),
+        (0.1, 0, [Cost("pure", 0.1)]),
+    ],
+    "renyi": [(0.4, 1e-7, [Cost("zcdp", 0.01)]), (0.3, 1e-7, [Cost("range", 0.2, 3)]), (0.1, 0, [Cost("pure", 0.1)])],
+    "auto": [
+        (0.1, 0, [Cost("pure", 0.1)]),
+        (0.4, 1e-7, [Cost("gaussian", 0.11)]),
+        (0.3, 1e-7, [Cost("range", 0.2, 3)]),
+    ],
+}
+
+
+def _charge_all(budget, composition):
+    for epsilon, delta, cost in _CHARGES_OF[composition]:
+        budget.charge(epsilon, delta, cost=cost)
+
+
+@pytest.fixture
+def other_processor(monkeypatch):
+    """Return a function that moves what libm computes by some last places, and the best order by more."""
+    square, divergence, order = Cost.gaussian.fget, Cost.renyi, Filter._best_order
+
+    def move(by):
+        monkeypatch.setattr(Cost, "gaussian", property(lambda self: square(self) * (1 + by)))
+        monkeypatch.setattr(Cost, "renyi", lambda self, b: divergence(self, b) * (1 + by))
+        monkeypatch.setattr(Filter, "_best_order", lambda self: order(self) * (1 + 1e6 * by))
+        monkeypatch.setattr(Filter, "_bound", lambda self, b, bound=Filter._bound: bound(self, b) * (1 - by))
+
+    return move
+
+
+@pytest.mark.parametrize("composition", _CHARGES_OF)
+@pytest.mark.parametrize("by", [-1e-14, 1e-14])
+def test_a_budget_of_another_processor_is_read_as_it_is_and_charged(path, composition, by, other_processor):
+    kept = Budget(3, 1e-6, composition=composition)
+    for budget in (Budget.open(path, 3, 1e-6, composition=composition), kept):
+        _charge_all(budget, composition)
+    book = json.loads(json.dumps(kept.to_dict()))
+    whole = Budget.open(path)._book
+    other_processor(by)
+    again = Budget.open(path)
+    assert (again._book.whole, again._book.filter.bounds) == (whole.whole, whole.filter.bounds)
+    assert Budget.from_dict(book)._book.whole == kept._book.whole
+    _charge_all(again, composition)
+    other_processor(-3 * by)
+    assert len(Budget.open(path).charges) == 6
+
+
+@pytest.mark.parametrize("composition", ["gaussian", "renyi"])
+def test_a_budget_spent_to_its_last_unit_opens_on_another_processor(path, composition, other_processor):
+    Budget.open(path, 3, 1e-6, composition=composition)
+    most = Budget.open(path)._book.filter.bounds
+    size = most.curve / UNIT * (1 - 1e-14)
+    cost = Cost("gaussian", math.sqrt(size)) if composition == "gaussian" else Cost("zcdp", size / (1 + most.order))
+    Budget.open(path).charge(2.9, 1e-6, cost=[cost])
+    book = json.loads(json.dumps(Budget(3, 1e-6, composition=composition).to_dict()))
+    assert Budget.from_dict(book)._book.filter.bounds == most
+    other_processor(1e-13)
+    again = Budget.open(path)
+    with pytest.raises(BudgetExceeded):
+        again.charge(0.1, 1e-7, cost=[Cost("gaussian" if composition == "gaussian" else "zcdp", 1e-3)])
+
+
+def test_a_budget_whose_stored_bounds_or_sums_are_moved_is_damaged(path):
+    Budget.open(path, 3, 1e-6, composition="renyi")
+    _charge_all(Budget.open(path), "renyi")
+    content = path.read_bytes()
+    with closing(sqlite3.connect(path)) as db:
+        kept, first = (json.loads(db.execute(f"SELECT {name} FROM budget").fetchone()[0]) for name in ("book", "first"))
+    order, curve, apart = kept["bounds"]
+    for wrong in ([order, str(int(curve) * 2), apart], [order, curve, str(int(apart) * 2 + 1)], ["nan", curve, apart],
+                  [(float.fromhex(order) * 4).hex(), curve, apart]):  # fmt: skip
+        with closing(sqlite3.connect(path)) as db:
+            for name, book in (("book", kept), ("first", first)):
+                db.execute(f"UPDATE budget SET {name} = ?", (json.dumps(book | {"bounds": wrong}),))
+            db.commit()
+        with pytest.raises(LedgerError, match="it is damaged"):
+            Budget.open(path)
+        path.write_bytes(content)
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("UPDATE budget SET book = ?", (json.dumps(kept | {"bounds": [order, str(int(curve) - 1), apart]}),))
+        db.commit()
+    with pytest.raises(LedgerError, match="its filter is not that of its charges"):
+        Budget.open(path)
+
+
+def test_a_charge_that_is_said_to_have_added_less_than_it_costs_is_damage(path):
+    _charge_all(Budget.open(path, 3, 1e-6, composition="gaussian"), "gaussian")
+    with closing(sqlite3.connect(path)) as db:
+        book = json.loads(db.execute("SELECT book FROM budget").fetchone()[0])
+        sums = json.loads(db.execute("SELECT sums FROM charge WHERE number = 2").fetchone()[0])
+        for each in (sums, book["whole"]):
+            each[3] = str(int(each[3]) - 10**28)
+        db.execute("UPDATE budget SET book = ?", (json.dumps(book),))
+        db.execute("UPDATE charge SET sums = ? WHERE number = 2", (json.dumps(sums),))
+        db.commit()
+    with pytest.raises(LedgerError, match="a charge did not add what it costs"):
+        Budget.open(path)
+
+
+def test_a_file_of_version_1_is_read_and_becomes_version_2_when_it_is_charged(path):
+    for composition in _CHARGES_OF:
+        path.unlink(missing_ok=True)
+        _charge_all(Budget.open(path, 3, 1e-6, composition=composition), composition)
+        with closing(sqlite3.connect(path)) as db:
+            for name in ("book", "first"):
+                book = json.loads(db.execute(f"SELECT {name} FROM budget").fetchone()[0])
+                del book["bounds"]
+                db.execute(f"UPDATE budget SET {name} = ?", (json.dumps(book),))
+            db.execute("ALTER TABLE charge DROP COLUMN sums")
+            db.execute("PRAGMA user_version = 1")
+            db.commit()
+        old = Budget.open(path)
+        spent = old.spent
+        with closing(sqlite3.connect(path)) as db:
+            assert db.execute("PRAGMA user_version").fetchone() == (1,)
+        old.charge(0.01, cost=[Cost("pure", 0.01)])
+        again = Budget.open(path)
+        assert len(again.charges) == 4
+        assert again.spent >= spent
+        with closing(sqlite3.connect(path)) as db:
+            assert db.execute("PRAGMA user_version").fetchone() == (2,)
+            assert [row[0] is None for row in db.execute("SELECT sums FROM charge ORDER BY number")] == [True] * 3 + [
+                False
+            ]
