@@ -14,6 +14,7 @@ from dpfast.tables.code_bits import CodeBits
 from dpfast.tables.codes import CodeTable
 
 _OPSET = 17
+_TINY = 1e-300  # the length of a row of zeros
 
 
 def to_onnx(model: Any) -> Any:
@@ -54,14 +55,28 @@ def to_onnx(model: Any) -> Any:
     elif isinstance(model, LinearClassifier) and not hasattr(model, "class_counts_"):
         if hasattr(model, "encoder_"):
             raise ValueError(f"a {type(model).__name__} of a table with a schema has no ONNX graph here")
-        score = graph("Add", graph("MatMul", "X", model.coef_[:, np.newaxis]), float(model.intercept_))
-        place, probabilities = _second(graph, graph("Squeeze", score, np.array([1]))), None
+        place, probabilities = _linear(graph, model), None
     else:
         raise ValueError(
             "an ONNX graph is of a HalfspaceClassifier, a DecisionListClassifier or a halfspace without "
             f"probability_share, got {type(model).__name__}"
         )
     return graph.model(model, graph("Gather", _labels(model.classes_), place), probabilities)
+
+
+def _linear(graph, model):
+    """Return the place of the class of each row by the score of a linear classifier."""
+    only_clips = model._only_clips
+    products = graph("Add", graph("MatMul", "X", model.coef_[:, np.newaxis]), float(model.intercept_))
+    score = graph("Add", _divided(graph, model, products, 1.0 if only_clips else _TINY), float(model.shift_))
+    return _second(graph, graph("Squeeze", score, np.array([1])))
+
+
+def _divided(graph, model, products, least):
+    """Return products of rows divided by their lengths, each of which is at least `least`."""
+    square = graph("ReduceSum", graph("Mul", "X", "X"), np.array([1]), keepdims=1)
+    length = graph("Sqrt", graph("Add", square, float(model.fit_intercept)))
+    return graph("Div", products, graph("Max", length, least))
 
 
 def _halfspace(graph, model):
@@ -76,10 +91,8 @@ def _halfspace(graph, model):
         sums = graph("ReduceSum", graph("Gather", model.coef_.T, at), np.array([1]), keepdims=0)
         scores = graph("Add", sums, model.intercept_ + model.shift_)
     else:
-        square = graph("ReduceSum", graph("Mul", "X", "X"), np.array([1]), keepdims=1)
-        norm = graph("Sqrt", graph("Add", square, float(model.fit_intercept)))
         sums = graph("Add", graph("MatMul", "X", model.coef_.T), model.intercept_)
-        scores = graph("Add", graph("Div", sums, graph("Max", norm, 1e-300)), model.shift_)
+        scores = graph("Add", _divided(graph, model, sums, _TINY), model.shift_)
     weights = np.log(getattr(model, "class_weight_", np.ones(len(model.classes_))))
     if two:
         size = graph("Abs", scores)

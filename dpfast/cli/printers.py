@@ -69,14 +69,14 @@ def show_halfspace(estimator, console, *, bits=True, rows=None):
     else:
         console.print(Text("Each feature adds its weight times its value."))
         console.print(Text("Rows were brought to a length of at most 1: a column of large numbers drowns the others."))
-    least = f"{yes} if the sum is at least {-estimator.intercept_:.3g}"
+    least = -estimator.shift_
     if hasattr(estimator, "class_counts_"):
-        norm = math.hypot(*estimator.coef_, estimator.intercept_)
-        least = (
-            f"{yes} if the sum and {estimator.intercept_:.3g}, divided by the length of the row with a 1 appended, are "
-            f"at least {norm * estimator.calibration_line().even:.3g}: from there on it is the more probable"
-        )
-    console.print(Text(f"{least}, else {no}."))
+        largest = math.hypot(*estimator.coef_, estimator.intercept_) + abs(estimator.shift_)
+        least += largest * estimator.calibration_line().even
+    rule = f"the sum is at least {-estimator.intercept_:.3g}"
+    if least:
+        rule = f"the sum and {estimator.intercept_:.3g}, divided by the length of the row, are at least {least:.3g}"
+    console.print(Text(f"{yes} if {rule}, else {no}."))
     _show_largest(_names(estimator), estimator.coef_, (no, yes), ".3g", console, bits)
 
 

@@ -26,8 +26,8 @@ from dpfast.tables import BitMatrix, CodeTable
 from dpfast.tables.bit_matrix import SparseBits, suits
 from dpfast.tables.code_bits import CodeBits, packed_codes
 from dpfast.tables.labels import two_classes
-from dpfast.tables.projection import readable, row_products
-from dpfast.tables.unit_rows import unit_rows
+from dpfast.tables.projection import readable
+from dpfast.tables.unit_rows import unit_products
 
 F = TypeVar("F", bound=Callable[..., Any])
 _TABLES = (BitMatrix, CodeBits, CodeTable)
@@ -337,57 +337,73 @@ class TwoSided:
 
 
 class LinearClassifier(SidedProbabilities, TwoSided, PrivateClassifier):
-    """Base of the private classifiers that release coefficients and an intercept: the `linear()` of `run.released`.
+    """Base of the private classifiers that release coefficients, an intercept and a shift: `linear()` of `run.released`.
+
+    The score of a row x is that of the row as it was in training. Its length is that of (x, 1), or of x without
+    `fit_intercept`; in classifiers that only clip rows, it is at least 1. The score is (<x, coef_> + intercept_) divided
+    by this length, plus shift_.
 
     A subclass lists its further released numbers in `_numbers`, which maps attribute names without the final underscore
-    to their kinds.
+    to their kinds. It sets `_only_clips` if it clips rows to the unit ball, and does not scale those inside.
 
     Attributes
     ----------
     coef_ : ndarray, shape (n_features_in_,)
+        The coefficients of rows that are divided by their length.
     intercept_ : float
+        The coefficient of the constant 1, which is divided by the length of the row, too.
+    shift_ : float
+        What is added to the score of every row.
     """
 
     _numbers: Mapping[str, Kind] = {}
+    _only_clips = False
 
     def _scores(self, X):
-        return row_products(self._read_by_image(X, readable), self.coef_) + self.intercept_
+        X = self._read_by_image(X, readable)
+        return unit_products(X, self.coef_, self.intercept_, **self._lengths()) + self.shift_
 
     def _places(self, X):
-        return cosines(self._read_by_image(X, readable), self.coef_, self.intercept_)
+        return self._scores(X) / _largest(self.coef_, self.intercept_, self.shift_)
+
+    def _lengths(self):
+        """Return how the lengths of rows are computed, as `unit_rows` takes it."""
+        return {"fit_intercept": bool(self.fit_intercept), "normalize": not self._only_clips}
 
     def _publish(self, run):
-        self.coef_, self.intercept_ = run.released.linear()
+        self.coef_, self.intercept_, self.shift_ = run.released.linear()
 
     def _count_levels(self, run, p, parts, linear):
-        """Release the class counts of levels; `linear` returns the released coefficients and intercept."""
-        self._count_classes(run, p, lambda: parts.sum(counted_levels, *linear()))
+        """Release the class counts of levels; `linear` returns the released coefficients, intercept and shift."""
+        self._count_classes(run, p, lambda: parts.sum(counted_levels, *linear(), self._lengths()))
 
     def _released(self):
         numbers = {name: getattr(self, f"{name}_") for name in self._numbers}
-        return {"coef": self.coef_.tolist(), "intercept": self.intercept_, **numbers}
+        return {"coef": self.coef_.tolist(), "intercept": self.intercept_, "shift": self.shift_, **numbers}
 
     def _restore(self, released):
-        entries(released, "coef", "intercept", *self._numbers)
+        entries(released, "coef", "intercept", *self._numbers, maybe=("shift",))
         self.coef_ = reals(released["coef"], self._width)
         self.intercept_ = float(reals([released["intercept"]], 1)[0])
+        self.shift_ = float(reals([released.get("shift", 0.0)], 1)[0])
         for name, kind in self._numbers.items():
             setattr(self, f"{name}_", kind.read(name, released[name]))
 
 
-def cosines(X, coef, intercept):
-    """Return the cosine of each row (x, 1) with (coef, intercept) as float32, shape (n,).
-
-    Rows, for codes their bits, are read twice.
-    """
-    w = np.append(coef, intercept)
-    rows = unit_rows(packed_codes(X), fit_intercept=True, normalize=True)
-    return rows.margins(w / (norm(w) or 1.0))
+def _largest(coef, intercept, shift):
+    """Return a number that no score exceeds in size: float, above 0."""
+    return norm(np.append(coef, intercept)) + abs(shift) or 1.0
 
 
-def counted_levels(piece, coef, intercept):
-    """Return counts of the rows of a piece by level of their cosine and by class: int64, shape (LEVELS, 2); private."""
-    return level_counts(cosines(piece.X, coef, intercept), piece.labels)
+def places(X, coef, intercept, shift, lengths):
+    """Return the scores of rows, for codes those of their bits, as shares of the largest: float64, shape (n,)."""
+    scores = unit_products(readable(packed_codes(X)), coef, intercept, **lengths) + shift
+    return scores / _largest(coef, intercept, shift)
+
+
+def counted_levels(piece, coef, intercept, shift, lengths):
+    """Return counts of the rows of a piece by level of their place and by class: int64, shape (LEVELS, 2); private."""
+    return level_counts(places(piece.X, coef, intercept, shift, lengths), piece.labels)
 
 
 def refuse_weights(arguments):

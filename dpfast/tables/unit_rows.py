@@ -14,6 +14,7 @@ from dpfast.kernels import unit_rows as kernel
 from dpfast.parts.blocks import BLOCK_BYTES, map_blocks, slices, threads
 from dpfast.tables.arrays import as_numbers, check_shape, side_by_side
 from dpfast.tables.bit_matrix import BitMatrix
+from dpfast.tables.projection import row_products
 
 
 def unit_rows(X, *, fit_intercept=False, normalize=False):
@@ -44,23 +45,33 @@ def unit_rows(X, *, fit_intercept=False, normalize=False):
     return UnitRows(X.shape, parts, rows.__getitem__ if rows else load, fit_intercept, normalize, not rows)
 
 
+def unit_products(X, coef, intercept, **given):
+    """Return (<x, coef> + intercept) over the length of each row x: float64, shape (n,).
+
+    `given` are the arguments of `unit_rows`, which scale a row by the inverse of its length.
+    """
+    rows = unit_rows(X, **given)
+    return (row_products(X, coef) + intercept) * (rows.scales / rows.reach)
+
+
 class UnitRows:
     """Rows x_i of the unit ball, with 1 appended before clipping if they have an intercept; made by `unit_rows`.
 
-    Integer rows q_i = trunc(reach * x_i) have a Euclidean norm of at most `reach`, exactly.
+    Integer rows q_i = trunc(reach * x_i) have a Euclidean norm of at most `reach`, exactly. `scales` has the number by
+    which each row was multiplied for this: float64, shape (n,).
     """
 
     def __init__(self, shape, parts, load, fit_intercept, normalize, again=False):
         self._parts, self._load, self._constant = parts, load, float(fit_intercept)
         self.shape = shape[0], shape[1] + fit_intercept
         self._d = shape[1]
-        self._scales = np.empty(shape[0])
+        self.scales = np.empty(shape[0])
         self._checksums = [None] * len(parts) if again else None  # of those that are read again for each pass
         inside = not normalize
 
         def measure(k):
             rows = load(k)
-            self._scales[parts[k]] = kernel.scales(rows, self._constant, inside)
+            self.scales[parts[k]] = kernel.scales(rows, self._constant, inside)
             if again:
                 self._checksums[k] = rows.given
             return rows.bits
@@ -75,7 +86,7 @@ class UnitRows:
 
         def product(k):
             part = self._parts[k]
-            kernel.margins(self._load(k), self._scales[part], vector, self._constant, out[part])
+            kernel.margins(self._load(k), self.scales[part], vector, self._constant, out[part])
 
         map_blocks(product, range(len(self._parts)))
         return out
@@ -90,7 +101,7 @@ class UnitRows:
             total = np.zeros(self._d + 1, np.int64)
             for k in reversed(group):  # the last ones may still be in the cache, from the margins
                 part = self._parts[k]
-                kernel.add(total, self._unchanged(k), self._scales[part], weights[part], self._constant)
+                kernel.add(total, self._unchanged(k), self.scales[part], weights[part], self._constant)
             return total
 
         return reduce(operator.add, map_blocks(add, self._groups()))[: self.shape[1]]
@@ -109,7 +120,7 @@ class UnitRows:
             total = np.zeros((len(vectors), self._d + 2), np.int64)
             for k in group:
                 part = self._parts[k]
-                rows, known = (self._unchanged(k), self._scales[part]), (labels[part], limits[part], slope)
+                rows, known = (self._unchanged(k), self.scales[part]), (labels[part], limits[part], slope)
                 if len(vectors) == 1:
                     kernel.add_residuals(total[0], *rows, vectors[0], *known, odds[0], self._constant)
                 else:
@@ -132,7 +143,7 @@ class UnitRows:
 
         def measure(k):
             part = self._parts[k]
-            squares = kernel.apart(self._unchanged(k), self._scales[part], whole, self._constant) + rest
+            squares = kernel.apart(self._unchanged(k), self.scales[part], whole, self._constant) + rest
             norms = np.ceil(np.sqrt(squares)).astype(np.int64)  # below 2**52 rounding lowers no ceiling
             out[part] = reach // np.maximum(norms, radius)
 

@@ -131,7 +131,13 @@ def test_neighbours_move_counts_of_levels_by_no_more_than_the_noise_is_made_for(
 
     def counts(more):
         table = np.vstack([x, *([row] for row, _ in more)])
-        return counted_levels(Piece(table, np.array([*y, *(label for _, label in more)])), coef, 0.3)
+        return counted_levels(
+            Piece(table, np.array([*y, *(label for _, label in more)])),
+            coef,
+            0.3,
+            0.1,
+            {"fit_intercept": True, "normalize": False},
+        )
 
     with_row = [counts([row]) for row in rows]
     for a in with_row:

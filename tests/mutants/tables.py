@@ -12,8 +12,8 @@ def _m(name, file, old, new, tests):
 
 MUTANTS = [
     _m("unit rows: clipping forgotten", "tables/unit_rows",
-       "self._scales[parts[k]] = kernel.scales(rows, self._constant, inside)",
-       "self._scales[parts[k]] = kernel.scales(rows, self._constant, inside).max()", f"tables/test_unit_rows.py {_PREMISES}"),
+       "self.scales[parts[k]] = kernel.scales(rows, self._constant, inside)",
+       "self.scales[parts[k]] = kernel.scales(rows, self._constant, inside).max()", f"tables/test_unit_rows.py {_PREMISES}"),
     _m("unit rows: rows in the ball stay off the sphere", "tables/unit_rows", "inside = not normalize", "inside = True",
        "tables/test_unit_rows.py learners/halfspaces"),
     _m("unit rows: the type of the values tells the arithmetic", "tables/unit_rows",

@@ -9,7 +9,6 @@ from premises.tables import FORMS, neighbors
 
 from dpfast import BitMatrix, Schema
 from dpfast.kernels import net, weights
-from dpfast.learners.base import cosines
 from dpfast.learners.halfspaces.images import CodeImage, Opening
 from dpfast.tables import Boolean, Category, Numeric
 from dpfast.tables.code_bits import packed_codes
@@ -18,7 +17,7 @@ from dpfast.tables.encoding import encode
 from dpfast.tables.labels import class_codes
 from dpfast.tables.projection import LARGEST, project, readable, row_products
 from dpfast.tables.signed_rows import signed_rows
-from dpfast.tables.unit_rows import unit_rows
+from dpfast.tables.unit_rows import unit_products, unit_rows
 
 KEY = 2**90 + 12345
 
@@ -73,9 +72,10 @@ def _products(table):
     return [product.tobytes() for product in row_products(X, np.cos(np.arange(X.shape[1])))]
 
 
-def _cosines(table):
-    coef = np.cos(np.arange(readable(table).shape[1]))
-    return [cosine.tobytes() for cosine in cosines(table, coef, 0.5)]
+def _unit_products(table):
+    X = readable(table)
+    products = unit_products(X, np.cos(np.arange(X.shape[1])), 0.5, fit_intercept=True, normalize=True)
+    return [product.tobytes() for product in products]
 
 
 def _floats(table):
@@ -107,7 +107,7 @@ IMAGES = {
     "projection": Image(_projection, largest=LARGEST),
     "rows of a net": Image(_grid, largest=LARGEST),
     "products": Image(_products),
-    "cosines": Image(_cosines),
+    "products of unit rows": Image(_unit_products),
 }
 
 

@@ -120,6 +120,7 @@ class BoostedHalfspaceClassifier(LinearClassifier):
     """
 
     _model = "boosted-halfspace"
+    _only_clips = True
     _reads_parts = True
     _numbers = {"density": real(0, 1, "(]"), "learning_rate": positive(), "n_rounds": count(1)}  # noqa: RUF012
     density: float | str = parameter("auto", auto(real(0, 1, "(]")))
@@ -276,4 +277,4 @@ class _Average:
         self._used += 1
 
     def linear(self):
-        return self._coef / max(1, self._used), self._intercept / max(1, self._used)
+        return self._coef / max(1, self._used), self._intercept / max(1, self._used), 0.0

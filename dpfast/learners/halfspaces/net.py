@@ -10,6 +10,7 @@ from dpfast.accounting import Cost
 from dpfast.accounting.numbers import exact, float_above
 from dpfast.kernels.net import Net
 from dpfast.learners.base import LinearClassifier
+from dpfast.learners.calibration import level_counts
 from dpfast.learners.halfspaces.nets import Nets, net_radius
 from dpfast.learners.parameters import (
     FIT_INTERCEPT,
@@ -25,7 +26,7 @@ from dpfast.learners.parameters import (
 from dpfast.learners.saving import entries, integer
 from dpfast.parts import MemoryParts, Piece
 from dpfast.tables.labels import class_codes
-from dpfast.tables.projection import project, projectable, row_products
+from dpfast.tables.projection import projectable, row_products
 
 
 class NetReport(NamedTuple):
@@ -78,7 +79,10 @@ class NetHalfspaceClassifier(LinearClassifier):
     Attributes
     ----------
     coef_ : ndarray, shape (n_features_in_,)
-        The halfspace, mapped back to the features.
+        The halfspace, mapped back to the features. The score of a row is the cosine of `direction_` and the components
+        of the row, which has the sign of <x, coef_> + `intercept_`.
+    shift_ : float
+        0.
     direction_ : ndarray, shape (n_projections * n_components,)
         The drawn halfspace: a unit vector in the components of one projection, zero in the components of the others. If
         rows were not projected, it has an entry for each column and one for the intercept.
@@ -126,7 +130,7 @@ class NetHalfspaceClassifier(LinearClassifier):
         scan = nets.scan(parts, public.n_rows, key, self.verbose)
         member = scan.draw(p.exponent / p.rows_per_unit, run.rng)
         run.release("halfspaces", nets, member, key)
-        self._count_levels(run, p, parts, lambda: nets.lifted(nets.direction(member), key))
+        self._count_classes(run, p, lambda: parts.sum(_counted, nets, nets.direction(member), key))
 
     def _publish(self, run):
         if run.released:
@@ -136,6 +140,7 @@ class NetHalfspaceClassifier(LinearClassifier):
         self.member_, self.projection_key_, self.net_size_ = member, key, nets.size
         self.direction_ = nets.direction(member)
         self.coef_, self.intercept_ = nets.lifted(self.direction_, key)
+        self.shift_ = 0.0
 
     def _refuse_rows(self, n, p):
         if p.schema is not None:
@@ -153,10 +158,10 @@ class NetHalfspaceClassifier(LinearClassifier):
 
     def _scores(self, X):
         check_is_fitted(self, "coef_")
-        if not self._nets().projected:
-            return super()._scores(X)
-        x = project(self._read_by_image(X, projectable), len(self.direction_), self.projection_key_)
-        return row_products(x, self.direction_) + self.intercept_
+        return self._nets().cosines(self._read_by_image(X, projectable), self.direction_, self.projection_key_)
+
+    def _places(self, X):
+        return self._scores(X)
 
     def owner_report(self, X: Any, y: Any) -> NetReport:
         """Return the errors of this model on some rows, and those of the best member of its net. **Not private.**
@@ -204,3 +209,8 @@ class NetHalfspaceClassifier(LinearClassifier):
         entries(released, "member", "projection_key")
         member = integer(released["member"], 0, nets.size - 1)
         self._set(nets, member, integer(released["projection_key"], 0, (1 << 128) - 1))
+
+
+def _counted(piece, nets, direction, key):
+    """Return counts of the rows of a piece by level of their cosine and by class: int64, shape (LEVELS, 2); private."""
+    return level_counts(nets.cosines(piece.rows, direction, key), piece.labels)

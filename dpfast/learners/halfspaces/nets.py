@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from dpfast.kernels import levels
+from dpfast.kernels import levels, reals
 from dpfast.kernels import signs as projection
 from dpfast.kernels.net import Mistakes, Net, grid
 from dpfast.learners.base import shown
@@ -20,6 +20,7 @@ from dpfast.tables.projection import dense_rows, project
 _ROW_SECONDS, _MEMBER_SECONDS = 5e-9, 1.5e-9  # of a line: for each row, for each member; without AVX-512
 _BLOCK = 1 << 21  # rows and members of lines to a piece of work: a hundredth of a second
 _BATCH = 16  # pieces under way at once
+_LEAST = 1e-300  # the length of a row of zeros, such that its cosine is 0
 _TABLE = 1 << 22  # counts that are kept
 _ASKED, _ASKED_ROWS = 1 << 18, 1 << 30  # members, and rows times lines, that parts are asked of at a time
 _PARAMETERS = "margin", "n_components", "n_projections", "net_radius", "fit_intercept"
@@ -89,6 +90,15 @@ class Nets:
         if self._width > d:
             x += projection.project_csr(np.array([0, 1]), np.array([d]), None, d + 1, components, key)
         return x
+
+    def cosines(self, table, direction, key):
+        """Return the cosine of each row of what `projectable` gives, in its components, and a `direction`: float64."""
+        rows, own = self._rows(table, key), np.flatnonzero(direction)
+        first = own[0] // self._net.m * self._net.m
+        rows = np.ascontiguousarray(rows[:, first : first + self._net.m], np.float64)
+        direction = np.ascontiguousarray(direction[first : first + self._net.m])
+        lengths = np.sqrt(reals.products(np.square(rows), np.ones(self._net.m)))
+        return np.clip(reals.products(rows, direction) / np.maximum(lengths, _LEAST), -1.0, 1.0)
 
     def direction(self, member):
         """Return a member as a unit vector in the components of its projection, zero in those of the others."""

@@ -227,7 +227,7 @@ class _Model:
 
     def linear(self):
         linear = self.w if self.key is None else projection.lift(self.w, self._d, self.key)
-        return linear[: self._n_features], float(linear[self._n_features :].sum())
+        return linear[: self._n_features], float(linear[self._n_features :].sum()), 0.0
 
 
 def _image(X, most, fit_intercept):
