@@ -51,17 +51,18 @@ class _LongLine(ValueError):
 class CsvFile:
     """A table of text, by the path of a file, compressed if its name ends in .gz, or by the content of a file as bytes.
 
-    `names` are the names of the columns, stripped of blanks; they are given if the content has no header.
+    `names` are the names of the columns, stripped of blanks; they are given if the content has no header. `before` is
+    the number of rows of a stream before this content; messages then count rows, and lines otherwise.
     """
 
-    def __init__(self, path, *, separator=",", decimal=".", encoding="utf-8", names=None):
+    def __init__(self, path, *, separator=",", decimal=".", encoding="utf-8", names=None, before=None):
         for name, value in (("separator", separator), ("decimal", decimal)):
             if not isinstance(value, str) or len(value) != 1:
                 raise ValueError(f"the {name} must be one character, got {value!r}")
         if separator == decimal:
             raise ValueError(f"separator and decimal mark must differ, got {separator!r} for both")
         self.path, self.separator, self.decimal, self.encoding = path, separator, decimal, encoding
-        self._header = 0
+        self._header, self._before = 0, before
         with self._lines() as lines:
             if names is None:
                 names, self._header = header_of(lines, separator)
@@ -74,7 +75,7 @@ class CsvFile:
     @property
     def line_limit(self):
         """Return the largest number of bytes of a line; the header may be as long as the names of any valid table."""
-        return max(LINE, LINE_OF_COLUMN * len(self.names)) if hasattr(self, "names") else LONGEST_LINE
+        return longest_row(self.names) if hasattr(self, "names") else LONGEST_LINE
 
     def batches(self, types, missing=()):
         """Yield the rows as Arrow batches; raise `Unparsed` for a cell that is not of its type, and for a ragged row.
@@ -166,16 +167,21 @@ class CsvFile:
                     "characters; a quote in it may not be closed"
                 ) from None
 
-    def line_of(self, row):
-        """Return the number of the line of a row; lines count from the start of the file, `row` counts from 0."""
-        return next((line for k, (line, _) in enumerate(self.rows()) if k == row), None)
+    def placed_rows(self):
+        """Yield the places of rows for messages, and their cells."""
+        for k, (line, row) in enumerate(self.rows()):
+            yield f"line {line}" if self._before is None else f"row {self._before + k + 1}", row
+
+    def place_of(self, row):
+        """Return the place of a row for messages; lines count from the start of the file, `row` counts from 0."""
+        return next((place for k, (place, _) in enumerate(self.placed_rows()) if k == row), None)
 
     def refuse_ragged(self):
         """Raise an error for the first row that has more or fewer cells than the header."""
-        for line, row in self.rows():
+        for place, row in self.placed_rows():
             if len(row) != len(self.names):
                 hint = "; a quote before it may not be closed" if any("\n" in cell for cell in row) else ""
-                raise ValueError(f"line {line} has {len(row)} cells, the header row {len(self.names)}{hint}")
+                raise ValueError(f"{place} has {len(row)} cells, the header row {len(self.names)}{hint}")
 
     def count(self):
         """Return an upper bound on the rows: the number of lines, whatever ends them."""
@@ -247,6 +253,48 @@ def lines_of(file, encoding, most=LONGEST_LINE):
             text.detach()
 
 
+def longest_row(names):
+    """Return the largest number of bytes of a row of a table with these columns."""
+    return max(LINE, LINE_OF_COLUMN * len(names))
+
+
+def records_of(lines, names, separator):
+    """Yield the text of one row after another, as pyarrow divides text: a quoted cell may contain ends of lines."""
+    most, parts, size = longest_row(names), [], 0
+    for line in lines:
+        is_open = _is_open(line, separator, bool(parts))
+        parts.append(line)
+        size += len(line)
+        if is_open:
+            if size > most:
+                raise ValueError(f"a row has more than {most:,} characters; a quote in it may not be closed")
+            continue
+        text, parts, size = "".join(parts), [], 0
+        if text.strip() or text.rstrip("\r\n").count(separator) + 1 == len(names):
+            yield text
+    if parts:
+        yield "".join(parts)
+
+
+def _is_open(line, separator, is_open):
+    """Return whether a quoted cell is open at the end of a line, given whether one is at its start."""
+    if not is_open and '"' not in line:
+        return False
+    at = 0
+    while True:
+        if not is_open and line.startswith('"', at):
+            is_open, at = True, at + 1
+        if is_open:
+            while (at := line.find('"', at)) >= 0 and line.startswith('""', at):
+                at += 2
+            if at < 0:
+                return True
+            is_open = False
+        at = line.find(separator, at) + 1
+        if not at:
+            return False
+
+
 def header_of(lines, separator):
     """Return the names of the columns, and the number of lines that they take."""
     rows = csv.reader(lines, delimiter=separator)
@@ -291,8 +339,8 @@ def _is_utf8(encoding):
     return encoding.lower().replace("_", "-") in ("utf-8", "utf8", "utf-8-sig")
 
 
-def encoded_csv(file, schema, label, storage, place, unit=None):
-    """Return the `Encoding` of a CSV file; refuse invalid cells, and name their place by `place`(number of the row)."""
+def encoded_csv(file, schema, label, storage, unit=None):
+    """Return the `Encoding` of a CSV file; refuse invalid cells, and name their place."""
     encoded = Encoding(schema, label, storage, unit)
     refuse_lacking(encoded.names, file.names)
     try:
@@ -304,7 +352,7 @@ def encoded_csv(file, schema, label, storage, place, unit=None):
     except Fault as fault:
         if fault.row is None:
             raise
-        raise ValueError(f"{place(fault.row)}, column {fault.column!r} {fault.what}") from None
+        raise ValueError(f"{file.place_of(fault.row)}, column {fault.column!r} {fault.what}") from None
     raise ValueError("a cell cannot be read; a number may have blanks other than spaces around it")
 
 
@@ -349,11 +397,8 @@ def _type_of(column):
 # ---- numbers ---------------------------------------------------------------------------------------------------------
 
 
-def table_of(file, label, entries, spool, unit="line", before=0):
-    """Return the features of a file as bits or numbers, and its labels as a `LabelReader`.
-
-    The error for an invalid cell names its line, after `before` others, which are called `unit`.
-    """
+def table_of(file, label, entries, spool):
+    """Return the features of a file as bits or numbers, and its labels as a `LabelReader`; refuse invalid cells."""
     names = features_of(file.names, label)
     truths = {name for name, cell in zip(file.names, file.first, strict=False) if _is_truth(cell)}
     types = {name: TEXT if name in truths or name == label else pa.float64() for name in file.names}
@@ -369,17 +414,15 @@ def table_of(file, label, entries, spool, unit="line", before=0):
                 gathered.add(np.stack(numbers, axis=1))
         return gathered.table(), labels
     except ValueError:
-        _find_fault(file, label, entries, unit, before)
+        _find_fault(file, label, entries)
         raise
 
 
-def _find_fault(file, label, entries, unit, before):
+def _find_fault(file, label, entries):
     """Raise an error for the first invalid cell, and name its place; slow, only for files that have one."""
     truths = None
-    for number, row in file.rows():
-        line = f"{unit} {before + number}"
-        if len(row) != len(file.names):
-            raise ValueError(f"{line} has {len(row)} cells, the header row {len(file.names)}")
+    file.refuse_ragged()
+    for line, row in file.placed_rows():
         cells = [cell.strip() for cell in row]
         truths = truths or [_is_truth(cell) for cell in cells]
         for name, cell, truth in zip(file.names, cells, truths, strict=True):

@@ -290,8 +290,7 @@ def read_encoding(path, schema, label=None, *, storage_of=lambda most: ArrayStor
     """
     with _opened(path, **text) as file:
         if not isinstance(file, ParquetFiles):
-            storage = storage_of(file.count())
-            return csv.encoded_csv(file, schema, label, storage, lambda row: f"line {file.line_of(row)}", unit)
+            return csv.encoded_csv(file, schema, label, storage_of(file.count()), unit)
         encoded = Encoding(schema, label, storage_of(sum(file.sizes)), unit)
         try:
             file.encode(encoded)
@@ -314,10 +313,8 @@ def read_code_steps(path, size, schema, *, skip=0):
             yield part.table(), part.labels()
         return
     with csv.faults_of(named(path)):
-        for file, seen in csv_steps(path, size, skip, schema.label.name):
-            encoded = csv.encoded_csv(
-                file, schema, schema.label, ArrayStore, lambda row, seen=seen: f"row {seen + row + 1}"
-            )
+        for file, _ in csv_steps(path, size, skip, schema.label.name):
+            encoded = csv.encoded_csv(file, schema, schema.label, ArrayStore)
             yield encoded.table(), encoded.labels()
 
 

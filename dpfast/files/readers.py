@@ -142,7 +142,7 @@ def read_steps(path, size, classes, *, label=None, threshold=None, values="bits"
         return
     with csv.faults_of(named(path)):
         for part, seen in csv_steps(path, size, skip, label):
-            X, labels = csv.table_of(part, label, entries, Spool(), "row", seen)
+            X, labels = csv.table_of(part, label, entries, Spool())
             yield Table(X, _declared(labels.column(), classes, seen), features_of(part.names, label))
 
 
@@ -160,13 +160,14 @@ def csv_steps(path, size, skip, label):
     ):
         names, _ = csv.header_of(lines, separator)
         check_names(names, label, needs_label=True)
-        rows = (line for line in lines if line.strip())
+        rows = csv.records_of(lines, names, separator)
         seen = sum(1 for _ in islice(rows, skip))
         if seen < skip:
             raise ValueError(fewer(seen, skip))
         while step := list(islice(rows, size)):
             content = "".join(step).encode()
-            yield csv.CsvFile(content, separator=separator, decimal=".", encoding="utf-8", names=names), seen
+            own = {"separator": separator, "decimal": ".", "encoding": "utf-8", "names": names, "before": seen}
+            yield csv.CsvFile(content, **own), seen
             seen += len(step)
 
 

@@ -167,6 +167,25 @@ def test_a_stream_goes_on_where_its_checkpoint_ends(run, refused, forest, tmp_pa
     assert "cut short" in refused("stream", forest, *kept)
 
 
+def test_a_checkpoint_counts_rows_and_not_lines(run, people, tmp_path):
+    path, schema = people
+    declared = Schema.from_file(schema)
+    wide = Schema(
+        [declared.columns[0], Category("job", ["clerk", "smith", "a\nb\nc"], nullable=True)], label=declared.label
+    )
+    wide.to_file(schema)
+    lines = path.read_text().splitlines()
+    lines[3] = '"a\nb\nc",no,30'
+    path.write_text("\n".join(lines[:51]) + "\n")
+    command = ["stream", path, "--schema", schema, "--epsilon", 1, "--checkpoint", tmp_path / "c", "--quiet"]
+    assert "50" in run(*command).stderr
+    path.write_text("\n".join(lines[:61]) + "\n")
+    assert "60, of which 10 now" in run(*command).stderr
+    model = dpfast.DPWinnowClassifier.resume(tmp_path / "c")
+    assert model.rounds_ == 60
+    model.close()
+
+
 def test_a_row_that_will_not_do_stops_a_stream_after_the_step_before_it(run, refused, forest, tmp_path):
     kept = ["--checkpoint", tmp_path / "c", *STREAM]
     bad = part(forest, 0, 1100) + "1,0,1,0,x,oak\n"
