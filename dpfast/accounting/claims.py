@@ -235,6 +235,11 @@ def warn_of_claim(epsilon: float, delta: float, n: int | None = None) -> None:
         )
 
 
+def warn_of_width() -> None:
+    """Warn that the number of columns follows from the rows, as in a file that contains only the columns in use."""
+    warn("the number of columns was read off the rows, and is published: declare it by n_features= (--columns)")
+
+
 def warn_of_repeated_rows(X) -> None:
     """Warn if two rows of a DataFrame have the same label in its index; no values are examined."""
     if not getattr(getattr(X, "index", None), "is_unique", True):

@@ -38,6 +38,19 @@ def check_there(data):
     kind_of(Path(data))
 
 
+def check_columns(data, columns):
+    """Refuse --columns for files that say how many columns they have, and warn if an svmlight file lacks it."""
+    from dpfast.files.names import kind_of
+
+    sparse = kind_of(Path(data)) == "svmlight"
+    if columns is not None and not sparse:
+        raise ValueError(f"--columns is for svmlight files; {data} says how many columns it has")
+    if columns is None and sparse:
+        from dpfast.accounting.claims import warn_of_width
+
+        warn_of_width()
+
+
 def is_packed(X):
     from dpfast.tables import BitMatrix
 

@@ -12,7 +12,17 @@ from dpfast.tables.naming import listed
 
 from . import options
 from .figures import Figure, figures, kept, printed
-from .files import charged, classes_of, declaration_of, is_packed, limits_of, name_features, read, read_declared
+from .files import (
+    charged,
+    check_columns,
+    classes_of,
+    declaration_of,
+    is_packed,
+    limits_of,
+    name_features,
+    read,
+    read_declared,
+)
 from .models import MODELS, Name, estimator_of, parameters_of, read_share, reader_of, values_of, with_options_of
 from .outputs import add_figures, check_files, keep, learning
 from .report import answer, errors, facts, output, progress, reporting, say, spent, tell
@@ -51,6 +61,7 @@ def fit(
     ] = None,
     threshold: options.Threshold = None,
     numbers: options.Numbers = None,
+    columns: options.Columns = None,
     neighbors: options.Relation = "replace",
     negations: options.Negations = True,
     test_share: Annotated[
@@ -118,6 +129,7 @@ def fit(
             "random_state": rng,
         }
         text = {"separator": separator, "decimal": decimal, "encoding": encoding}
+        check_columns(data, columns)
         undeclared = (
             schema is None
             and (model is None or unit is not None or ignore)
@@ -157,7 +169,7 @@ def fit(
                 table = read_declared(data, declaration, memory, **text)
             else:
                 reads = {"threshold": threshold, "values": values_of(model, own, threshold=threshold, numbers=numbers)}
-                reads |= {"limits": limits_of(parameters), "memory": int(memory * 1e9)}
+                reads |= {"limits": limits_of(parameters), "memory": int(memory * 1e9), "n_features": columns}
                 table = _plain(data, label=label, needs_label=True, **reads, **text)
             declared = classes_of(table.y, classes, data) if declaration is None else declaration.label.classes
             n = len(table.y)

@@ -36,6 +36,12 @@ Numbers = Annotated[
         help="Read features as numbers, or as 0 and 1; by default the types in the file decide, never its entries.",
     ),
 ]
+Columns = Annotated[
+    int | None,
+    _reading(
+        help="Number of columns of an svmlight file; by default the largest one in use, which is published.", min=1
+    ),
+]
 Negations = Annotated[bool, typer.Option(help="Also use the negation of each feature.")]
 Seed = Annotated[int | None, typer.Option(help="Seed for tests: the result is reproducible, hence not private.")]
 ShowPrivate = Annotated[bool, typer.Option("--show-private", help="Also show exact figures, which are private.")]

@@ -12,7 +12,7 @@ from rich.live import Live
 from rich.text import Text
 
 from . import options
-from .files import charged, check_there, declaration_of, in_order, limits_of, name_features
+from .files import charged, check_columns, check_there, declaration_of, in_order, limits_of, name_features
 from .models import MODELS, values_of, with_options_of
 from .outputs import check_files, check_output, keep
 from .printers import show_weights
@@ -33,6 +33,7 @@ def stream(
     schema: options.SchemaFile = None,
     label: options.Label = None,
     threshold: options.Threshold = None,
+    columns: options.Columns = None,
     neighbors: options.Relation = "replace",
     negations: options.Negations = True,
     window: Annotated[
@@ -81,6 +82,7 @@ def stream(
             raise ValueError("--new-rows needs a --checkpoint")
         if data != "-":
             check_there(data)
+        check_columns(data, columns)
 
         import numpy as np
 
@@ -127,6 +129,7 @@ def stream(
                 values=values,
                 limits=limits_of(estimator.get_params()),
                 skip=skip,
+                n_features=columns,
             )
         rows, mistakes, stopped = 0, 0, None
         try:
@@ -135,14 +138,14 @@ def stream(
                 writer = csv.writer(sys.stdout, lineterminator="\n")
                 show("waiting for rows")
                 for table in steps:
-                    X, y, columns = table
+                    X, y, features = table
                     if declaration is None and hasattr(estimator, "n_features_in_"):
                         X = in_order(table, estimator, "standard input" if data == "-" else data, "the stream so far")
                     with interrupts_wait() as interrupts:
                         predicted = estimator.stream(X, y, classes=declared)
                         rows, mistakes = rows + len(predicted), mistakes + int((predicted != np.asarray(y)).sum())
                         if values == "numbers":
-                            name_features(estimator, columns)
+                            name_features(estimator, features)
                         state.now = _kept(estimator, checkpoint)
                     if not quiet:
                         writer.writerows([value] for value in predicted.tolist())

@@ -51,6 +51,9 @@ class FileParts(Source):
         The folder of the scratch file; by default that of temporary files.
     dtype : {"float32", "float64"}, default="float32"
         The dtype to which numbers in Parquet files are converted.
+    n_features : int, optional
+        The number of columns of an svmlight file. By default it is read off the rows, and thereby published, which a
+        `PrivacyWarning` says.
     separator, decimal, encoding
         Format of text, as in `dpfast.files.read_table`.
 
@@ -70,11 +73,13 @@ class FileParts(Source):
         memory: int = MEMORY,
         scratch: Any = None,
         dtype: str = "float32",
+        n_features: int | None = None,
         separator: str | None = None,
         decimal: str = ".",
         encoding: str = "utf-8",
     ) -> None:
         self.path, self.label, self.memory, self.scratch, self.dtype = path, label, memory, scratch, dtype
+        self.n_features = n_features
         self._text: dict[str, Any] = {"separator": separator, "decimal": decimal, "encoding": encoding}
 
     def encoded(self, schema: Schema, label: Label | None, unit: str | None = None) -> Encoding:
@@ -85,6 +90,10 @@ class FileParts(Source):
             encoding = read_encoding(self.path, schema, label, storage_of=storage_of, unit=unit, **self._text)
         pa.default_memory_pool().release_unused()
         return encoding
+
+    @property
+    def width_read_off(self) -> bool:
+        return self.n_features is None and kind_of(Path(self.path)) == "svmlight"
 
     def header(self) -> dict[str, Any]:
         return header_of_file(self.path, **self._text)
@@ -108,6 +117,7 @@ class FileParts(Source):
             if kind == "npz" and zipfile.is_zipfile(self.path):
                 return _npz(self.path, self.label, spool)
             stored = {"memory": self.memory, "scratch": self.scratch}
+            stored |= {"n_features": self.n_features}
             table = read_table(self.path, label=self.label, values="either", **stored, **self._text)
             return table.X, table.y
 

@@ -72,7 +72,8 @@ def read_table(
     limits : pair of float, optional
         The range of valid numbers; for a sparse table, of the stored ones.
     n_features : int, optional
-        The number of columns of an svmlight file, which contains only the columns in use; other files contain it.
+        The number of columns of an svmlight file; other files contain it. By default it is read off the rows, as the
+        largest number of a feature.
     separator : str, optional
         The separator of the cells of a CSV file: by default a comma, a tab for .tsv.
     decimal : str, default="."
@@ -122,7 +123,7 @@ def read_table(
         return Table(X, None if label is None else labels.column(), features_of(file.names, label))
 
 
-def read_steps(path, size, classes, *, label=None, threshold=None, values="bits", limits=None, skip=0):
+def read_steps(path, size, classes, *, label=None, threshold=None, values="bits", limits=None, skip=0, n_features=None):
     """Yield a `Table` of `size` rows at a time, in order, each as soon as its rows are there, after `skip` rows.
 
     The arguments are those of `read_table`; the path "-" is a CSV table from standard input. `classes` are all possible
@@ -133,7 +134,8 @@ def read_steps(path, size, classes, *, label=None, threshold=None, values="bits"
     entries = Entries(values, threshold, limits)
     path = Path(path)
     if str(path) != "-" and kind_of(path) != "csv":
-        X, y, names = read_table(path, label=label, needs_label=True, threshold=threshold, values=values, limits=limits)
+        reads = {"label": label, "needs_label": True, "threshold": threshold, "values": values, "limits": limits}
+        X, y, names = read_table(path, **reads, n_features=n_features)
         if len(y) < skip:
             raise ValueError(f"{path}: {fewer(len(y), skip)}")
         y = _declared(y, classes, 0)

@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from dpfast.accounting import PrivacySpend
-from dpfast.accounting.claims import warn, warn_of_repeated_rows
+from dpfast.accounting.claims import warn, warn_of_repeated_rows, warn_of_width
 from dpfast.accounting.numbers import split
 from dpfast.files.encodings import source_of
 from dpfast.learners.discovery import discover, plan
@@ -143,6 +143,8 @@ class TableReader(Parameters):
                     "The table was read as vectors of numbers, as it has no schema and no names of columns; "
                     'schema="discover" (--schema discover) reads each column by its own range.'
                 )
+            if source.width_read_off:
+                warn_of_width()
             return source.vectors(classes, one_column=p.one_column)
         classes = label.classes if classes is None else classes
         if isinstance(source.X, CodeTable):

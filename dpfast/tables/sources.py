@@ -44,6 +44,11 @@ class Source:
     def tabular(self) -> bool:
         return False
 
+    @property
+    def width_read_off(self) -> bool:
+        """Return whether the number of columns depends on rows, so that a fit publishes what it is."""
+        return False
+
     def header(self) -> dict[str, pa.DataType]:
         """Return the types of the columns by their names: public facts, for which no row is read.
 

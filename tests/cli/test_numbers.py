@@ -2,6 +2,7 @@
 
 import gc
 import json
+import warnings
 
 import numpy as np
 import pytest
@@ -152,11 +153,22 @@ def test_a_sparse_file_of_numbers_is_fitted_and_predicted(run, rows, tmp_path):
     signs = np.where(y == "ill", 1, -1)
     path.write_text("".join(f"{sign} 1:{x[0]} 2:{x[1]} 4:{x[3]}\n" for x, sign in zip(X, signs, strict=True)))
     for options in (BOOST, [*WINNOW, "--feature-range", "-1,1"]):
-        result = run("fit", path, *options, "--seed", 2, "--out", out)
-        assert result.exit_code == 0
-        assert "4 features" in result.stdout
+        for columns in ([], ["--columns", 4]):
+            with warnings.catch_warnings():
+                warnings.simplefilter("always")
+                result = run("fit", path, *options, "--seed", 2, "--out", out, *columns)
+            assert result.exit_code == 0
+            assert "4 features" in result.stdout
+            assert ("number of columns was read off the rows" in result.stderr) == (not columns)
         predicted = np.array(run("predict", out, path).stdout.split())
         assert np.mean(predicted == signs.astype(str)) > 0.8
+
+
+def test_columns_are_declared_for_svmlight_files_only(refused, people, tmp_path):
+    assert "--columns is for svmlight files" in refused("fit", people, *BOOST, "--label", "outcome", "--columns", 4)
+    path = tmp_path / "t.svm"
+    path.write_text("1 1:1\n-1 3:1\n" * 20)
+    assert "beyond the 2 columns that were declared" in refused("fit", path, *BOOST, "--numbers", "--columns", 2)
 
 
 def test_winnow_reads_real_columns_in_a_declared_range(run, refused, uncharged, people, rows, tmp_path, monkeypatch):

@@ -1,12 +1,15 @@
 import gzip
 import tracemalloc
+import warnings
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
-from dpfast.files import FileParts, csv, entries, names
+from dpfast import HalfspaceClassifier, PrivacyWarning
+from dpfast.files import FileParts, csv, entries, names, svmlight
 from dpfast.files.readers import read_steps, read_table
 from dpfast.tables import BitMatrix
 
@@ -235,6 +238,31 @@ def test_an_svmlight_file_has_its_labels_and_counts_features_from_one(write):
     assert "start at 1" in refusal(write("1 0:1\n", "zero.svm"))
     assert "0 or 1, got 3.0" in refusal(write("1 1:3\n", "three.svm"))
     refusal(write("yes 1:1\n", "text.svm"))
+
+
+@pytest.mark.parametrize("columns", [None, 20])
+def test_one_row_does_not_choose_the_columns_of_an_svmlight_file_that_declares_them(write, columns):
+    """Without a declaration it does, and a warning says so."""
+    lines = ["1 20:1", *(f"{k % 2} {1 + k % 19}:1" for k in range(40))]
+    other = [*lines[:-1], "1 7:1 21:1" if columns is None else "1 7:1"]
+    paths = [write("\n".join(each) + "\n", f"{k}.svm") for k, each in enumerate((lines, other))]
+    warned = pytest.warns(PrivacyWarning, match=r"number of columns was read off the rows.*--columns")
+    with nullcontext() if columns else warned, warnings.catch_warnings():
+        if columns:
+            warnings.simplefilter("error")
+        fits = [
+            HalfspaceClassifier(n_rounds=2).fit(FileParts(each, n_features=columns), classes=[0, 1]) for each in paths
+        ]
+    assert [each.n_features_in_ for each in fits] == ([20, 21] if columns is None else [20, 20])
+    if columns:
+        assert "beyond the 5 columns that were declared" in refusal(paths[0], n_features=5)
+
+
+def test_columns_that_need_more_than_the_memory_are_refused_before_it_is_asked_for(write, monkeypatch):
+    far = write("1 1:1\n-1 2147483646:1\n", "far.svm")
+    assert "2,147,483,646, far beyond the size of the file" in refusal(far, values="numbers")
+    monkeypatch.setattr(svmlight, "_memory", lambda: 1 << 30)
+    assert "needs more than the memory of this machine" in refusal(far, values="numbers", n_features=2147483646)
 
 
 def test_an_svmlight_file_reads_as_it_was_written(tmp_path, rng):
