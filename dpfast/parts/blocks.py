@@ -19,7 +19,6 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache
-from hashlib import blake2b
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,10 +43,14 @@ class Piece:
         The image of `X`.
     memo : dict
         Cache of questions; answers never depend on it. Private, and never moved.
+    mark : bytes
+        Fingerprint of the rows and labels as they were read, which an engine sets (`dpfast.parts.made`).
     """
 
-    def __init__(self, X: Any, labels: np.ndarray, image: Callable | None = None, rows: Any = None):
-        self.X, self.labels, self.image, self._rows = X, labels, image, rows
+    def __init__(
+        self, X: Any, labels: np.ndarray, image: Callable | None = None, rows: Any = None, *, mark: bytes = b""
+    ):
+        self.X, self.labels, self.image, self._rows, self.mark = X, labels, image, rows, mark
         self.memo: dict[Any, Any] = {}
 
     @property
@@ -57,43 +60,14 @@ class Piece:
             self._rows = self.image(self.X)
         return self._rows
 
-    def fingerprint(self) -> bytes:
-        """Return a digest of the rows and labels, computed once; a part that is recomputed has the same digest.
-
-        Returns
-        -------
-        bytes
-        """
-        if "fingerprint" not in self.memo:
-            self.memo["fingerprint"] = digest(self.labels, *_arrays(self.X))
-        return bytes(self.memo["fingerprint"])
-
     def __getstate__(self) -> dict[str, Any]:
-        return {"X": self.X, "labels": self.labels, "image": self.image}
+        return {"X": self.X, "labels": self.labels, "image": self.image, "mark": self.mark}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         Piece.__init__(self, **state)
 
     def __sizeof__(self) -> int:  # what a scheduler reckons with
         return int(getattr(self.X, "nbytes", 0)) + self.labels.nbytes + object.__sizeof__(self)
-
-
-def digest(*arrays: np.ndarray) -> bytes:
-    """Return a digest of the types, shapes and entries of arrays; it is not secret."""
-    found = blake2b(digest_size=16)
-    for array in map(np.ascontiguousarray, arrays):
-        found.update(f"{array.dtype.str}{array.shape}".encode())
-        found.update(array.data.cast("B") if array.size and not array.dtype.hasobject else b"")
-    return found.digest()
-
-
-def _arrays(X):
-    """Return the arrays of which a table consists; none for a frame, as its labels suffice to identify the rows."""
-    if isinstance(X, np.ndarray):
-        return [X]
-    if hasattr(X, "codes"):
-        return X.codes.columns
-    return [X.data, X.indices, X.indptr] if hasattr(X, "indptr") else []
 
 
 def imaged(piece: Piece, image: Callable) -> Piece:

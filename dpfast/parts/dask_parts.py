@@ -9,8 +9,8 @@ contain only the names of functions.
 import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
-from operator import add, xor
-from typing import Any
+from operator import add
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 from dpfast.parts.engine import Answer, EngineLost, answered, made
@@ -18,6 +18,13 @@ from dpfast.parts.engine import Answer, EngineLost, answered, made
 FAN = 16  # answers per sum on a worker, and the most answers to the last sum, which is computed here
 PATIENCE = 60.0  # seconds without a worker after which all are considered lost
 _TICK = 0.5  # seconds between two checks of the cluster
+
+
+class Total(NamedTuple):
+    """Sum of the answers of some parts, and the fingerprint of each of them, in order."""
+
+    marks: tuple[bytes, ...]
+    value: Any
 
 
 class DaskBackend:
@@ -35,9 +42,9 @@ class DaskBackend:
     def ask(self, f: Callable, public: Sequence, own: Sequence | None) -> Iterable[tuple[int, Answer]]:
         return enumerate(self._wait(self._ask(_answered, f, public, own)))
 
-    def total(self, f: Callable, public: Sequence, own: Sequence | None, chosen: Sequence[int]) -> Answer:
+    def total(self, f: Callable, public: Sequence, own: Sequence | None, chosen: Sequence[int]) -> "Total":
         """Return the sum of the answers of some parts, computed in a tree on the workers."""
-        asked = self._ask(_answered, f, public, own)
+        asked = self._ask(_summand, f, public, own)
         answers = [asked[k] for k in chosen]
         while len(answers) > FAN:
             groups = [answers[k : k + FAN] for k in range(0, len(answers), FAN)]
@@ -96,10 +103,13 @@ def _answered(state, number, own, question, public):
     return answered(state, number, question, public, own)
 
 
-def _total(answers):
-    """Return the sum of some answers; its fingerprint combines theirs in any order."""
-    marks = (int.from_bytes(answer.fingerprint) for answer in answers)
-    return Answer(reduce(xor, marks).to_bytes(16), reduce(add, (answer.value for answer in answers)))
+def _summand(state, number, own, question, public):
+    mark, value = answered(state, number, question, public, own)
+    return Total((mark,), value)
+
+
+def _total(sums):
+    return Total(*(reduce(add, each) for each in zip(*sums, strict=True)))
 
 
 # ---- collections ---------------------------------------------------------------------------------------------------

@@ -35,7 +35,7 @@ class Answer(NamedTuple):
     Attributes
     ----------
     fingerprint : bytes
-        Digest of the state that was asked; it is the same whenever the part is recomputed.
+        Digest of what was read of the part that was asked, the same whenever it is read again; empty if unknown.
     value : object
         Integers, or a `Failure`.
     """
@@ -122,6 +122,9 @@ class Failure:
 def made(state: Any, f: Callable, public: Sequence[Any], number: int | None = None, own: Any = None) -> Any:
     """Return a new state of a part, computed where it is: ``f(state, own[number], *public)``, or a `Failure`.
 
+    The new state has the fingerprint of the one it is made of, so that what was read of a part is hashed once, and
+    marks all that follows from it.
+
     Parameters
     ----------
     state, f, public, number, own
@@ -131,7 +134,10 @@ def made(state: Any, f: Callable, public: Sequence[Any], number: int | None = No
     -------
     object
     """
-    return answered(state, number, f, public, own).value
+    mark, new = answered(state, number, f, public, own)
+    if mark and hasattr(new, "mark"):
+        new.mark = mark
+    return new
 
 
 def answered(state: Any, number: int | None, f: Callable, public: Sequence[Any], own: Any = None) -> Answer:
@@ -157,7 +163,7 @@ def answered(state: Any, number: int | None, f: Callable, public: Sequence[Any],
         with one_thread():  # the engine decides how many parts are asked at a time
             mine = () if own is None or number is None else (own[number],)
             value = f(state, *mine, *map(_aligned, public))
-        return Answer(state.fingerprint() if hasattr(state, "fingerprint") else b"", value)
+        return Answer(getattr(state, "mark", b""), value)
     except Exception as error:
         return Answer(b"", Failure(number, error))
 
@@ -192,7 +198,7 @@ class EngineParts:
 
     def __init__(self, backend: Backend):
         self._backend, self._chosen, self.moved = backend, list(range(backend.size())), 0
-        self._seen: dict[int | None, bytes] = {}
+        self._seen: dict[int, bytes] = {}
 
     def __len__(self) -> int:
         return len(self._chosen)
@@ -218,6 +224,8 @@ class EngineParts:
         backend = self._backend.make(make, *public, own=self._placed(own))
         parts = EngineParts(backend)
         parts._chosen = self._chosen
+        if self._seen:  # new states are marked by what was read, as these are
+            parts._seen = self._seen
         weakref.finalize(parts, backend.close).atexit = False
         return parts
 
@@ -239,8 +247,7 @@ class EngineParts:
         """
         found: dict[int, Any] = {}
         for number, answer in self._backend.ask(question, public, self._placed(own)):
-            if not isinstance(answer.value, Failure):
-                self._same(number, answer.fingerprint)
+            self._check_mark(number, answer.fingerprint)
             found.setdefault(number, answer.value)
         lacking = [number for number in self._chosen if number not in found]
         if lacking:
@@ -265,11 +272,12 @@ class EngineParts:
         """
         if not hasattr(self._backend, "total"):
             return reduce(add, self.each(question, *public, own=own))
-        answer = self._backend.total(question, public, self._placed(own), self._chosen)
-        raise_failure(answer.value)
-        self._same(None, answer.fingerprint)
-        self.moved += len(self) * getattr(answer.value, "nbytes", 0)
-        return answer.value
+        marks, value = self._backend.total(question, public, self._placed(own), self._chosen)
+        raise_failure(value)
+        for number, mark in zip(self._chosen, marks, strict=True):
+            self._check_mark(number, mark)
+        self.moved += len(self) * getattr(value, "nbytes", 0)
+        return value
 
     def pick(self, chosen: Sequence[int]) -> "EngineParts":
         """Return some of the parts.
@@ -284,7 +292,7 @@ class EngineParts:
         EngineParts
         """
         parts = EngineParts(self._backend)
-        parts._chosen, parts._picked_from = [self._chosen[k] for k in chosen], self
+        parts._chosen, parts._picked_from, parts._seen = [self._chosen[k] for k in chosen], self, self._seen
         return parts
 
     def _placed(self, own):
@@ -296,8 +304,9 @@ class EngineParts:
             placed[number] = each
         return placed
 
-    def _same(self, number, fingerprint):
-        if self._seen.setdefault(number, fingerprint) != fingerprint:
+    def _check_mark(self, number, mark):
+        """Refuse a part that was read again and differs from what was seen of it, by this or by earlier states."""
+        if mark and self._seen.setdefault(number, mark) != mark:
             raise EngineLost(OTHER_ROWS)
 
 

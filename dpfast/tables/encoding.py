@@ -124,7 +124,7 @@ class Encoding:
 
     def _picked(self, groups, move=False):
         """Return encodings of groups of rows; the columns of this one can be freed one by one."""
-        parts = [Encoding(self.schema, self._label, self._storage.of(len(rows))) for rows in groups]
+        parts = [type(self)(self.schema, self._label, self._storage.of(len(rows))) for rows in groups]
         for part, rows in zip(parts, groups, strict=True):
             part.n = len(rows)
         for stores, *into in zip(self._all_stores(), *(part._all_stores() for part in parts), strict=True):

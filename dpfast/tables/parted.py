@@ -12,8 +12,7 @@ import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
 
-from dpfast.parts.blocks import Piece, Spool, Storage, Table, digest
-from dpfast.parts.engine import OTHER_ROWS, EngineLost
+from dpfast.parts.blocks import Piece, Spool, Storage, Table
 from dpfast.tables.arrays import is_dask, is_frame, is_spark, narrowest, parts_of, taken
 from dpfast.tables.arrow import ArrayStore, distinct, header_of
 from dpfast.tables.codes import CodeTable
@@ -21,6 +20,7 @@ from dpfast.tables.columns import Category
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.encoding import Encoding, label_column
 from dpfast.tables.labels import Labels, class_codes, seen_labels
+from dpfast.tables.marks import AsRead, arrays_of, digest
 from dpfast.tables.schema import Label, Schema
 from dpfast.tables.sources import Source, count_rows, labels_beside, picked, unit_column, units_of
 from dpfast.tables.streams import MEMORY
@@ -59,17 +59,19 @@ class Parted(Source):
         return PartedEncoding(parts_of(self._table, self.y, columns=names), schema, label)
 
     def vectors(self, classes: Any = None, *, one_column: bool = False) -> Table:
-        return parted_numbers(parts_of(self._table, labels_beside(self)), classes, one_column=one_column)
+        parts = parts_of(self._table, labels_beside(self)).map(AsRead)
+        return parted_numbers(parts, classes, one_column=one_column)
 
     def bounded(self, units: Any, schema: Schema | None, label: Label | None, choose: Callable) -> "Parted":
+        name = units if isinstance(units, str) else None
         if schema is None:
-            if isinstance(units, str):
+            if name is not None:
                 raise ValueError(f"units={units!r} is the name of a column, and X holds vectors: give an array")
-            parts = parts_of(self._table, labels_beside(self))
+            parts = parts_of(self._table, labels_beside(self)).map(AsRead)
         else:
             assert label is not None
-            columns = [*schema.names, label.name, *([units] if isinstance(units, str) else [])]
-            parts = parts_of(self._table, self.y, columns=columns)
+            columns = [*schema.names, label.name, *([] if name is None else [name])]
+            parts = parts_of(self._table, self.y, columns=columns).map(_read, schema, label, name)
         return Parted(bounded_parts(parts, units, choose))
 
 
@@ -139,7 +141,7 @@ def _shares(numbers: list[list[int]]) -> Iterator[list]:
 
 
 def parted_numbers(raw: Any, classes: Any = None, *, one_column: bool = False) -> Table:
-    """Return a table of numbers without a schema, in parts that are pairs of rows and labels.
+    """Return a table of numbers without a schema, in parts of type `AsRead`.
 
     The set of labels is read off the rows by default. With `one_column`, rows of one dimension are a column.
     """
@@ -162,27 +164,23 @@ def parted_numbers(raw: Any, classes: Any = None, *, one_column: bool = False) -
 
 
 def bounded_parts(parts: Any, units: Any, choose: Callable) -> Any:
-    """Return the kept rows of each unit, each in its part; `choose` is as in `Source.bounded`.
+    """Return the kept rows of each unit, each in its part, of type `_Read` or `AsRead`.
 
-    Rows are chosen among the rows of all parts together, in their order, so that a unit whose rows are in several
-    parts keeps no more rows than one whose rows are in one part. The parts return the unit of each row. This process
-    chooses the rows, and tells each part which of its rows are kept.
+    `choose` is as in `Source.bounded`. Rows are chosen among the rows of all parts together, in their order, so that a
+    unit whose rows are in several parts keeps no more rows than one whose rows are in one part. The parts return the
+    unit of each row. This process chooses the rows, and tells each part which of its rows are kept.
     """
     name = units if isinstance(units, str) else None
     units = np.asarray(units) if is_dask(units) else units
-    if name is None:
-        sizes = parts.each(_rows)
-        marks = [b""] * len(sizes)
-    else:
-        answers = parts.each(_units_of_rows, name)
-        sizes, marks = [len(array) for array, _ in answers], [mark for _, mark in answers]
-        units = units_of({name: _joined(name, [array for array, _ in answers])}, name)
+    sizes = parts.each(_size)
+    if name is not None:
+        units = units_of({name: _joined(name, parts.each(_owners))}, name)
     kept = choose(units)
     n = len(units) if kept is None else len(kept)
     if n != sum(sizes):
         raise ValueError(f"units must have an entry for each row: {n} entries, and {sum(sizes)} rows of X")
     masks = [None] * len(sizes) if kept is None else map(np.packbits, np.split(kept, np.cumsum(sizes)[:-1]))
-    return parts.map(_kept, name, own=[*zip(masks, sizes, marks, strict=True)])
+    return parts.map(_kept, own=[*masks])
 
 
 def _joined(name, arrays):
@@ -197,24 +195,28 @@ def _joined(name, arrays):
 # ---- what is asked of a part ---------------------------------------------------------------------------------------
 
 
-def _read(pair, schema, label):
+def _read(pair, schema, label, unit=None):
+    if isinstance(pair, _Read):  # its rows were chosen beforehand
+        return pair
     encoding = _Read(schema, label)
     encoding.add(*pair)
+    if unit is not None:
+        encoding.owners = _units_of_rows(pair, unit)
     return encoding
 
 
 class _Read(Encoding):
-    """The encoding of a part, which is the same whenever the part is read again."""
+    """The encoding of a part; `owners` is the column of units, until rows are chosen by it."""
 
-    def fingerprint(self) -> bytes:
-        """Return a digest of the rows, computed once."""
-        if not hasattr(self, "_digest"):
-            stored = [store.whole() for stores in self._stores for store in stores]
-            blocks = (block for each in stored if isinstance(each, tuple) for block in _blocks(each[1]))
-            words = b"".join(digest(np.frombuffer(repr(block).encode(), np.uint8)) for block in blocks)
-            arrays = [each[0] if isinstance(each, tuple) else each for each in stored]
-            self._digest = digest(*arrays, np.frombuffer(words, np.uint8))
-        return self._digest
+    owners: Any = None
+
+    @cached_property
+    def mark(self) -> bytes:
+        """Return a digest of what was read: features, labels and units in their order."""
+        stored = [store.whole() for stores in self._all_stores() for store in stores]
+        blocks = (block for each in stored if isinstance(each, tuple) for block in _blocks(each[1]))
+        arrays = [each[0] if isinstance(each, tuple) else each for each in stored]
+        return digest(*arrays, *map(repr, blocks), *arrays_of(self.owners))
 
     @cached_property
     def words(self) -> list[Words]:
@@ -255,13 +257,13 @@ def _coded(encoding, schema, numbers):
     return Piece(encoding.table(schema), taken(place, labels))
 
 
-def _column(pair):
-    X, y = pair
-    return (X.reshape(-1, 1) if np.ndim(X) == 1 else X), y
+def _column(rows):
+    X, y = rows
+    return AsRead((X.reshape(-1, 1) if np.ndim(X) == 1 else X, y))
 
 
-def _facts(pair):
-    X, y = pair
+def _facts(rows):
+    X, y = rows
     if y is None:
         raise ValueError("y must be given: there is no schema that declares a label")
     if np.ndim(X) != 2 or len(y) != X.shape[0]:
@@ -276,12 +278,12 @@ def _facts(pair):
     return X.shape[0], X.shape[1], X.dtype.str, getattr(X, "format", "array"), None
 
 
-def _labels_seen(pair):
-    return seen_labels(pair[1])[1]
+def _labels_seen(rows):
+    return seen_labels(rows[1])[1]
 
 
-def _numbered(pair, classes):
-    X, y = pair
+def _numbered(rows, classes):
+    X, y = rows
     return Piece(X, class_codes(y, len(y), classes).codes)
 
 
@@ -301,25 +303,25 @@ def _put(fact):
     return f"one has {d} columns of {np.dtype(dtype)} ({form})" + (f", {', '.join(names[:3])}, ..." if names else "")
 
 
-def _rows(pair):
-    return count_rows(pair[0])
+def _owners(encoding):
+    return encoding.owners
 
 
 def _units_of_rows(pair, name):
-    """Return the unit of each row, as integers or as distinct values and their numbers, and a digest."""
+    """Return the unit of each row, as integers or as distinct values and their numbers."""
     array = unit_column(pair[0], name)
     if pa.types.is_dictionary(array.type):
         array = array.dictionary_decode()
-    if pa.types.is_integer(array.type):
-        return array, digest(array.is_valid().to_numpy(False), array.fill_null(0).to_numpy())
-    array = distinct(name, array)
-    values = repr(array.dictionary.to_pylist()).encode()
-    return array, digest(array.indices.fill_null(-1).to_numpy(), np.frombuffer(values, np.uint8))
+    return array if pa.types.is_integer(array.type) else distinct(name, array)
 
 
-def _kept(pair, own, name):
-    """Return the kept rows of a part; refuse a part that has other rows when it is read again."""
-    mask, n, mark = own
-    if name is not None and _units_of_rows(pair, name)[1] != mark:
-        raise EngineLost(OTHER_ROWS)
-    return picked(*pair, None if mask is None else np.unpackbits(mask, count=n).astype(bool), n)
+def _size(rows):
+    return len(rows) if isinstance(rows, _Read) else count_rows(rows[0])
+
+
+def _kept(rows, mask):
+    """Return the rows of a part that are kept; None stands for all."""
+    kept = None if mask is None else np.unpackbits(mask, count=_size(rows)).astype(bool)
+    if not isinstance(rows, _Read):
+        return AsRead(picked(*rows, kept, _size(rows)))
+    return rows if kept is None else rows[kept]

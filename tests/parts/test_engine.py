@@ -1,14 +1,28 @@
 """The protocol of engines: whatever answers by it gives the model of memory, though all that travels is pickled."""
 
 import copy
+import math
 import pickle
+from hashlib import blake2b
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
+import scipy.sparse as sp
 from people import SCHEMA, few, people, pieces, released
 
-from dpfast import BoostedHalfspaceClassifier, DecisionListClassifier, FiniteClassLearner, StatisticalQueryOracle
-from dpfast.parts import answered, made
+from dpfast import (
+    BoostedHalfspaceClassifier,
+    DecisionListClassifier,
+    FiniteClassLearner,
+    HalfspaceClassifier,
+    StatisticalQueryOracle,
+)
+from dpfast.parts import EngineLost, MemoryParts, answered, dask_parts, made
+from dpfast.parts.dask_parts import Total
+from dpfast.tables import CodeTable, Label, Numeric, Schema, marks
+from dpfast.tables.marks import AsRead
 
 
 class Pickled:
@@ -34,6 +48,42 @@ class Pickled:
 
     def close(self):
         self.open.pop()
+
+
+class Reread:
+    """Parts of this process that are read again for every question; after some of them, the source has other rows."""
+
+    def __init__(self, pairs, others, after, steps=(), calls=None):
+        self._pairs, self._others, self._after, self._steps = pairs, others, after, steps
+        self.calls = [0] if calls is None else calls  # of `ask`, by all engines of this table
+
+    def size(self):
+        return len(self._pairs)
+
+    def make(self, f, *public, own=None):
+        return Reread(self._pairs, self._others, self._after, (*self._steps, (f, public, own)), self.calls)
+
+    def ask(self, f, public, own):
+        self.calls[0] += 1
+        for k, state in enumerate(self._pairs if self.calls[0] <= self._after else self._others):
+            for make, arguments, mine in self._steps:
+                state = made(state, make, arguments, k, mine)
+            yield k, answered(state, k, f, public, own)
+
+    def close(self):
+        pass
+
+
+class Added(Reread):
+    """The same, whose answers are added up in a tree, as Dask does."""
+
+    def make(self, f, *public, own=None):
+        other = super().make(f, *public, own=own)
+        return Added(other._pairs, other._others, other._after, other._steps, other.calls)
+
+    def total(self, f, public, own, chosen):
+        asked = [Total((mark,), value) for _, (mark, value) in self.ask(f, public, own)]
+        return dask_parts._total([dask_parts._total([asked[k]]) for k in chosen])
 
 
 def _sent(told):
@@ -90,6 +140,103 @@ def test_queries_are_answered_by_an_engine(rng):
 
 def _query(X, y):
     return y & (X[:, 1] > 0.5)
+
+
+TABLES = {  # a table and its labels, and the same labels beside other rows
+    "arrays": lambda X, y: (X, y),
+    "columns first": lambda X, y: (np.asfortranarray(X), y.astype(str).astype(object)),
+    "sparse": lambda X, y: (sp.coo_array(X), y),
+    "frame": lambda X, y: (pd.DataFrame(X, columns=["a", "b"]), pd.Series(y)),
+    "declared": lambda X, y: (pd.DataFrame(X, columns=["a", "b"]).assign(buys=y), None),
+    "discovered": lambda X, y: (pd.DataFrame(X, columns=["a", "b"]).assign(buys=y), None),
+}
+
+
+@pytest.mark.parametrize("engine", [Reread, Added])
+@pytest.mark.parametrize("parts", ["different parts", "equal parts"])
+@pytest.mark.parametrize("kind", TABLES)
+def test_a_part_that_is_read_again_with_other_rows_is_an_error_at_any_time(kind, parts, engine):
+    """Also if only the features are others, and if equal parts are changed alike."""
+    rng = np.random.default_rng(0)
+    X = rng.random((40, 2))
+    X = np.concatenate([X, X]) if parts == "equal parts" else np.concatenate([X, rng.random((40, 2))])
+    y = np.resize(X[:40, 0] > 0.5, 80).astype(int)
+    tables = [[TABLES[kind](each[a : a + 40], y[a : a + 40]) for a in (0, 40)] for each in (X, 1 - X)]
+    schema, given = None, {"classes": ["0", "1"] if kind == "columns first" else [0, 1]}
+    if kind in ("declared", "discovered"):
+        bounds = (0, 1) if kind == "declared" else ()
+        schema, given = Schema([Numeric(name, *bounds, edges=4) for name in "ab"], label=Label("buys", [0, 1])), {}
+
+    def fitted(after):
+        table = engine(*tables, after)
+        return few(HalfspaceClassifier, schema=schema, epsilon=9.0).fit(table, **given), table.calls[0]
+
+    whole, questions = fitted(math.inf)
+    memory = few(HalfspaceClassifier, schema=schema, epsilon=9.0).fit(MemoryParts(tables[0]), **given)
+    assert released(whole)[:1] == released(memory)[:1]
+    for after in range(1, questions):
+        with pytest.raises(EngineLost, match="has other rows than before"):
+            fitted(after)
+
+
+def test_an_oracle_whose_rows_change_is_an_error(rng):
+    X = rng.random((40, 2))
+    for other in (X[::-1], 1 - X):
+        engine = Reread([(X, None)], [(other, None)], 2)
+        oracle = StatisticalQueryOracle(engine, n_queries=2, random_state=0)
+        oracle.answer(_first_column)
+        with pytest.raises(EngineLost, match="has other rows than before"):
+            oracle.answer(_first_column)
+
+
+def _first_column(X):
+    return X[:, 0]
+
+
+def test_what_was_read_marks_all_that_follows_and_is_hashed_once(monkeypatch, rng):
+    hashed = []
+    monkeypatch.setattr(marks, "blake2b", lambda **given: hashed.append(1) or blake2b(**given))
+    X, frame = rng.random((60, 3)) < 0.5, people(60)
+    few(HalfspaceClassifier).fit(Pickled(pieces(X, X[:, 0], 3)), classes=[False, True])
+    assert len(hashed) == 3
+    few(DecisionListClassifier, schema=SCHEMA).fit(Pickled(pieces(frame, parts=3)))
+    assert len(hashed) == 6
+    few(HalfspaceClassifier).fit(MemoryParts(pieces(X, X[:, 0], 3)), classes=[False, True])
+    assert len(hashed) == 6  # parts in memory are not read again
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda t: t["array"].__setitem__((1, 0), 9),
+        lambda t: t.update(array=t["array"].astype(np.float32)),
+        lambda t: t.update(array=t["array"].reshape(2, 3)),
+        lambda t: t["objects"].__setitem__(1, 1),
+        lambda t: t.update(frame=t["frame"].rename(columns={"a": "c"})),
+        lambda t: t.update(frame=t["frame"].assign(a=pd.array([1, None, 3], dtype="Int64"))),
+        lambda t: t.update(frame=t["frame"].iloc[::-1]),
+        lambda t: t.update(sparse=sp.csr_array([[0, 0, 1]])),
+        lambda t: t.update(arrow=pa.table({"a": [1, None]})),
+        lambda t: t.update(arrow=pa.table({"b": [None, 1]})),
+        lambda t: t.update(codes=CodeTable([[0, 1], [1, 0]], [2, 2])),
+        lambda t: t.update(texts=["ab", "c", "d"]),
+    ],
+)
+def test_whatever_changes_in_a_table_changes_its_mark(change):
+    def tables():
+        return {
+            "array": np.arange(6.0).reshape(3, 2),
+            "objects": np.array([1, True, "a"], dtype=object),
+            "frame": pd.DataFrame({"a": [1, 2, 3], "b": ["x", None, "y"]}),
+            "sparse": sp.csr_array([[0, 1, 0]]),
+            "arrow": pa.table({"a": [None, 1]}),
+            "codes": CodeTable([[0, 1], [1, 1]], [2, 2]),
+            "texts": ["a", "bc", "d"],
+        }
+
+    before, same, other = (tables() for _ in range(3))
+    change(other)
+    assert AsRead((before,)).mark == AsRead((same,)).mark != AsRead((other,)).mark
 
 
 def test_states_are_closed_when_a_fit_is_over():

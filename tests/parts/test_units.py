@@ -1,5 +1,6 @@
 """Persons whose rows are in several parts: as many rows of each count as in memory, and the same ones."""
 
+import math
 from functools import cache, partial
 
 import numpy as np
@@ -7,14 +8,16 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
-from parts.test_engine import Pickled
+from parts.test_engine import Pickled, Reread
 from people import LEARNERS, OPEN, SCHEMA, TWO_SIDED, few, people, pieces, released
 
 from dpfast import FiniteClassLearner, HalfspaceClassifier, LinearLearner
 from dpfast.accounting import Budget
 from dpfast.learners.units import bounded_rows
 from dpfast.parts import EngineLost, MemoryParts
-from dpfast.tables.parted import bounded_parts
+from dpfast.tables import Label, Numeric, Schema
+from dpfast.tables.labels import Labels
+from dpfast.tables.parted import Parted
 
 PEOPLE = people(900)
 WHOSE = {
@@ -66,38 +69,56 @@ def test_persons_of_vectors_in_parts_are_an_array(form, rng):
 
 def test_of_each_person_so_many_rows_are_kept_in_all_parts_together(rng):
     whose = rng.permutation(np.repeat(np.arange(60), rng.integers(1, 9, 60)))
-    table = pd.DataFrame({"patient": whose, "row": np.arange(len(whose))})
+    n = len(whose)
+    table = pd.DataFrame({"patient": whose, "row": np.arange(n), "buys": "no"})
+    edges = (np.arange(n - 1) + 0.5).tolist()  # the code of a row is its number
+    schema = Schema([Numeric("row", 0, n, edges=edges)], label=SCHEMA.label)
     for units in ("patient", whose):
         for k in (1, 3, 8):
             choose = partial(bounded_rows, rows_per_unit=k, rng=np.random.default_rng(5))
-            parts = bounded_parts(MemoryParts(pieces(table, parts=7)), units, choose)
-            rows = np.concatenate([pair[0]["row"] for pair in parts.each(_self)])
+            source = Parted(MemoryParts(pieces(table, parts=7))).bounded(units, schema, schema.label, choose)
+            known = Labels(np.array([0]), np.array(["no", "yes"]), True)
+            table_of_codes = source.encoded(schema, schema.label).numbered(schema, known)
+            rows = np.concatenate(table_of_codes.parts.each(_codes))
             kept = bounded_rows(whose, k, np.random.default_rng(5))
-            assert rows.tolist() == (np.arange(len(whose)) if kept is None else np.flatnonzero(kept)).tolist()
+            assert rows.tolist() == (np.arange(n) if kept is None else np.flatnonzero(kept)).tolist()
             assert np.array_equal(np.bincount(whose[rows]), np.minimum(np.bincount(whose), k))
 
 
-def _self(pair):
-    return pair
+def _codes(piece):
+    return piece.X.column(0)
 
 
-class Reread(Pickled):
-    """Reads its table again for the first new state, and then finds the rows of the second part in another order."""
+@pytest.mark.parametrize("kept", [1, 100])
+@pytest.mark.parametrize("form", ["array", "frame", "sparse", "positions", "named", "rows of one person"])
+def test_a_part_that_is_read_again_in_another_order_is_an_error_at_any_time(form, kept):
+    """Its persons are known by the positions of their rows, or by a column: no row may become another person's."""
+    whose, X = np.repeat([0, *range(1, 41)], [40, *[1] * 40]), np.arange(160.0).reshape(80, 2)
+    table = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "patient": whose, "buys": np.resize([0, 1], 80)})
+    turned = np.arange(80)[::-1] if form != "rows of one person" else np.append(np.arange(40)[::-1], np.arange(40, 80))
+    plain = {"array": np.asarray, "frame": pd.DataFrame, "sparse": sp.csr_array}.get(form)
+    given = {"units": whose, "rows_per_unit": kept}
+    if plain is None:
+        schema = Schema([Numeric("a", 0, 160, edges=99), Numeric("b", 0, 160, edges=99)], label=Label("buys", [0, 1]))
+        pairs = [[(table.iloc[order][a : a + 40], None) for a in (0, 40)] for order in (np.arange(80), turned)]
+        given |= {} if form == "positions" else {"units": "patient"}
+    else:
+        schema, given["classes"] = None, [0, 1]
+        pairs = [
+            [(plain(X[order][a : a + 40]), table["buys"].to_numpy()[order][a : a + 40]) for a in (0, 40)]
+            for order in (np.arange(80), turned)
+        ]
 
-    def make(self, f, *public, own=None):
-        if not self.open:
-            (one, (table, y)) = self._states
-            self._states = [one, (table.iloc[::-1], y)]
-        return super().make(f, *public, own=own)
+    def fitted(after):
+        budget, engine = Budget(1.0, 1e-6, unit="person"), Reread(*pairs, after)
+        return few(HalfspaceClassifier, schema=schema, budget=budget).fit(engine, **given), engine.calls[0]
 
-
-@pytest.mark.parametrize("kept", [2, 100])
-def test_a_part_that_is_read_again_with_rows_of_other_persons_is_an_error(kept):
-    budget, table = Budget(1.0, 1e-6), pieces(PEOPLE.assign(patient=WHOSE["integers"]), parts=2)
-    model = few(HalfspaceClassifier, schema=SCHEMA, budget=budget)
-    with pytest.raises(EngineLost, match="has other rows than before"):
-        model.fit(Reread(table), units="patient", rows_per_unit=kept)
-    assert budget.charges == ()
+    whole, questions = fitted(math.inf)
+    memory = few(HalfspaceClassifier, schema=schema).fit(MemoryParts(pairs[0]), **given)
+    assert released(whole)[:1] == released(memory)[:1]
+    for after in range(1, questions):
+        with pytest.raises(EngineLost, match="has other rows than before"):
+            fitted(after)
 
 
 def test_what_does_not_say_whose_each_row_is_is_refused_before_a_charge():

@@ -39,6 +39,7 @@ from dpfast.mechanisms import discrete_gaussian, discrete_laplace
 from dpfast.mechanisms.draws import read_only
 from dpfast.parts.blocks import slices
 from dpfast.tables.arrays import parts_of
+from dpfast.tables.marks import AsRead
 
 _GRID_BITS = 20
 _BLOCK = 1 << 16  # rows per call of a query
@@ -127,7 +128,7 @@ class StatisticalQueryOracle(Prepaid):
         p = self._prepared()
         if p.noise == "discrete-gaussian" and p.delta == 0:
             raise ValueError('delta = 0 needs noise="discrete-laplace"')
-        self._parts = parts_of(*(data if isinstance(data, tuple) else (data,)))
+        self._parts = parts_of(*(data if isinstance(data, tuple) else (data,))).map(AsRead)
         n = sum(self._parts.each(_size))
         if not n:
             raise ValueError("the tables of data must have at least 1 row, they have none")
