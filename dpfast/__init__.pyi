@@ -1,5 +1,6 @@
 from . import accounting as accounting
 from . import audit as audit
+from . import base as base
 from . import engines as engines
 from . import interop as interop
 from . import kernels as kernels
@@ -9,6 +10,7 @@ from . import metrics as metrics
 from . import model_selection as model_selection
 from . import plot as plot
 from . import report as report
+from . import testing as testing
 from .accounting import PrivacyWarning as PrivacyWarning
 from .files import FileParts as FileParts
 from .files import load_dataset as load_dataset

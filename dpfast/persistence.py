@@ -9,7 +9,9 @@ import numpy as np
 
 from dpfast.accounting import PrivacySpend
 from dpfast.learners.parameters import Kind, count
+from dpfast.learners.private import PrivateClassifier
 from dpfast.learners.saving import CARD, Saved, entries, read_document, reals
+from dpfast.learners.transaction import transaction
 
 _ENTRIES = (
     "format", "version", "model", "parameters", "classes", "n_features", "feature_names", "privacy", "released",
@@ -76,7 +78,7 @@ def _kind(name):
     """Return the class whose models have this name, or None; a class of dpfast is imported, others must have been."""
     if name in _HOMES:
         import_module(f"dpfast.learners.{_HOMES[name]}")
-    waiting = [Saved]
+    waiting: list[Any] = [Saved, PrivateClassifier]
     while waiting:
         kind = waiting.pop()
         if vars(kind).get("_model") == name:
@@ -86,8 +88,16 @@ def _kind(name):
 
 
 def _restored(kind, document):
+    if not issubclass(kind, PrivateClassifier):
+        return _filled(kind(**document["parameters"]), document)
+    learner = kind(**document["parameters"])
+    _filled(transaction(learner), document).publish()
+    return learner
+
+
+def _filled(model, document):
+    """Return a model with the attributes of a file's entries; refuse entries that no model could have."""
     parameters = document["parameters"]
-    model = kind(**parameters)
     foreign = set(parameters).intersection(model._not_saved)
     if foreign:
         raise ValueError(f"parameters must not hold {sorted(foreign)}")

@@ -26,8 +26,10 @@ BELOW["report"] = {"accounting", "kernels", "tables"}
 BELOW["learners"] = {*BELOW}
 BELOW |= {room: {*BELOW} for room in ("metrics", "model_selection", "persistence", "audit", "littlestone", "interop")}
 BELOW["model_selection"].add("metrics")
+BELOW["base"] = {*BELOW}
 BELOW["engines"] = {"parts"}
 BELOW["plot"] = {*BELOW}
+BELOW["testing"] = {*BELOW}
 BELOW["cli"] = {*BELOW}
 
 SOURCES = sorted(

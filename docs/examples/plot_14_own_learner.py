@@ -7,88 +7,65 @@ computed from it. What the class inherits reads arrays, frames, files and cluste
 persons, charges budgets, saves models and states the claim.
 """
 
-from fractions import Fraction
-from math import isqrt
+from dataclasses import dataclass
 
 import matplotlib.pyplot as plt
 import numpy as np
-from sklearn.utils.validation import check_array, check_is_fitted
 
 import dpfast
-from dpfast.accounting import discrete_gaussian_sigma
+from dpfast.base import Codes, GaussianSum, IntArray, Model, Plan, PrivateClassifier, estimator, sqrt_up
 from dpfast.kernels import reals
-from dpfast.learners.base import PrivateClassifier
-from dpfast.mechanisms import discrete_gaussian
-from dpfast.tables import CodeTable
-
-
-def codes(X):
-    """The table of codes that X is; of numbers, whether each is above 0."""
-    if isinstance(X, CodeTable):
-        return X
-    bits = check_array(X) > 0
-    return CodeTable.from_arrays(bits.T.astype(np.uint8), [2] * bits.shape[1])
+from dpfast.testing import check_private_estimator
 
 
 def histogram(piece, n_classes):
-    """Rows of a part by class, code and column: a question, whose answers are added up."""
-    each = [
-        np.bincount(column * np.int64(n_classes) + piece.labels, minlength=size * n_classes)
-        for column, size in zip(piece.rows.codes.columns, piece.rows.sizes, strict=True)
-    ]
-    return np.concatenate(each).reshape(-1, n_classes)
+    """Rows of a part by code and class: a question, whose answers are added up."""
+    return np.concatenate(
+        [
+            np.bincount(column * np.int64(n_classes) + piece.labels, minlength=size * n_classes)
+            for column, size in zip(piece.rows.codes.columns, piece.rows.sizes, strict=True)
+        ]
+    ).reshape(-1, n_classes)
 
 
-class PrivateNaiveBayes(PrivateClassifier):
-    """A row is in one cell for each of p columns: the histogram moves by sqrt(2 p), or sqrt(p) under "add-remove"."""
+@dataclass(frozen=True)
+class NaiveBayes(Model):
+    """Noisy numbers of rows by code and class, for the columns one after another."""
 
-    _model = "naive Bayes"
-    _reads_parts = True
+    counts: IntArray
+    sizes: tuple[int, ...]
 
-    def _read_codes(self, X):
-        return X
+    def check(self):
+        if self.counts.ndim != 2 or len(self.counts) != sum(self.sizes):
+            raise ValueError(f"wanted a row of counts for each of {sum(self.sizes)} codes")
 
-    def _learn(self, table, p, run):
-        parts, rows, public = self._asked(table, codes)
-        cells = rows.shape[1] * (2 if p.neighbors == "replace" else 1)
-        moves = p.rows_per_unit * Fraction(isqrt(cells * 10**12) + 1, 10**6)
-        size = sum(rows.sizes) * len(public.classes)
-        sigma = discrete_gaussian_sigma(p.epsilon, p.delta, sensitivity=moves, size=size)
-        public.others["sizes_"] = list(rows.sizes)
-        run.charge(public, histogram=1)
-        run.release("histogram", discrete_gaussian(parts.sum(histogram, len(public.classes)), sigma, rng=run.rng))
-
-    def _publish(self, run):
-        self.counts_ = run.released[0]
-
-    def predict_proba(self, X):
-        check_is_fitted(self)
-        X = self._coded(X)
-        table = codes(X)
-        self._check_features(X)
-        counts = np.split(np.maximum(self.counts_, 0) + 1.0, np.cumsum(self.sizes_)[:-1])
+    def log_odds(self, rows):
+        counts = np.split(np.maximum(self.counts, 0) + 1.0, np.cumsum(self.sizes)[:-1])
         prior = sum(each.sum(axis=0) for each in counts)
-        score = reals.log(prior / prior.sum())
-        for column, each in zip(table.codes.columns, counts, strict=True):
-            score = score + reals.log(each / each.sum(axis=0))[column]
-        chances = reals.exp(score - score.max(axis=1, keepdims=True))
-        return chances / chances.sum(axis=1, keepdims=True)
+        odds = reals.log(prior / prior.sum())
+        for column, each in zip(rows.codes.columns, counts, strict=True):
+            odds = odds + reals.log(each / each.sum(axis=0))[column]
+        return odds
 
-    def predict(self, X):
-        chances = self.predict_proba(X)
-        return self.classes_[chances.argmax(axis=1)]
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = False
-        return tags
+@estimator
+class PrivateNaiveBayes(PrivateClassifier):
+    """A row is in one cell for each column: the histogram moves by sqrt(2 p), or sqrt(p) under "add-remove"."""
 
-    def _released(self):
-        return {"counts": self.counts_.tolist(), "sizes": self.sizes_}
+    reads = Codes()
 
-    def _restore(self, released):
-        self.counts_, self.sizes_ = np.array(released["counts"]), released["sizes"]
+    def plan(self, task):
+        moves = sqrt_up(task.changed_rows * task.n_columns)
+        return Plan(histogram=GaussianSum(moves, size=task.n_codes * task.n_classes))
 
+    def learn(self, rows, plan, run) -> NaiveBayes:
+        counts = run.release("histogram", rows.sum(histogram, rows.n_classes))
+        return NaiveBayes(counts, rows.sizes)
+
+
+# %%
+# Whether it keeps what the library promises: replays on neighbouring tables, refusals, files, sources.
+check_private_estimator(PrivateNaiveBayes())
 
 # %%
 # The table as it is, with nothing declared. Of each column the model knows what it has found, and no more.

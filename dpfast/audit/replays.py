@@ -41,6 +41,7 @@ from dpfast.accounting.searches import largest
 from dpfast.mechanisms.draws import Question, recording
 
 _SLACK = 1e-6  # by which floats of accounting may differ
+_PLAIN = (bool, int, float, str, bytes, list, tuple, dict, set, np.ndarray, np.generic)  # values that are compared
 _CLOCK = re.compile(r"\d+:\d\d:\d\d|-:--:--|[\d,]+ rows/s")
 
 
@@ -368,19 +369,23 @@ def _differences(first: _Run, second: _Run, epsilon: float, delta: float) -> Ite
             taken = run.watched.taken
             if taken[0] < epsilon * (1 - _SLACK) or taken[1] < delta * (1 - _SLACK):
                 yield f"the {which} fit claims ({epsilon:g}, {delta:g}) and charges ({taken[0]:g}, {taken[1]:g})"
-    yield from _unlike(_published(first.model), _published(second.model), "")
+    yield from unlike(published(first.model), published(second.model), "")
 
 
-def _published(model):
-    """Return what a fitted model publishes: attributes that end with an underscore, and its saved form."""
+def published(model: Any) -> dict[str, Any]:
+    """Return what a fitted model publishes: its fitted attributes, what a pickle holds besides, and its saved form."""
     told = {name: value for name, value in vars(model).items() if name.endswith("_") and not name.startswith("_")}
+    if hasattr(model, "get_params"):
+        parameters = {*model.get_params(deep=False), "random_state", "budget"}
+        held = {name: value for name, value in model.__getstate__().items() if name not in parameters | {*told}}
+        told |= {name: value for name, value in held.items() if isinstance(value, _PLAIN)}
     if hasattr(model, "_released"):
         with contextlib.suppress(Exception):
             told["saved model"] = model._released()
     return told
 
 
-def _unlike(one, other, name) -> Iterator[str]:
+def unlike(one: Any, other: Any, name: str) -> Iterator[str]:
     """Yield the differences of two published values, in words."""
     if type(one) is not type(other):
         yield f"{name} is a {type(one).__name__} of the first fit, a {type(other).__name__} of the second"
@@ -389,22 +394,22 @@ def _unlike(one, other, name) -> Iterator[str]:
             yield f"{name or 'what is published'} has {list(one)} in the first fit, {list(other)} in the second"
         else:
             for key in one:
-                yield from _unlike(one[key], other[key], f"{name}.{key}" if name else str(key))
+                yield from unlike(one[key], other[key], f"{name}.{key}" if name else str(key))
     elif isinstance(one, list | tuple):
         if len(one) != len(other):
             yield f"{name} has {len(one)} entries in the first fit, {len(other)} in the second"
         else:
             for k, (a, b) in enumerate(zip(one, other, strict=True)):
-                yield from _unlike(a, b, f"{name}[{k}]")
+                yield from unlike(a, b, f"{name}[{k}]")
     elif isinstance(one, np.ndarray):
         if one.dtype != other.dtype or one.shape != other.shape:
             yield f"{name} is {one.dtype} {one.shape} of the first fit, {other.dtype} {other.shape} of the second"
         elif one.dtype == object:
-            yield from _unlike(one.tolist(), other.tolist(), name)
+            yield from unlike(one.tolist(), other.tolist(), name)
         elif one.tobytes() != other.tobytes():
             yield f"{name} differs"
     elif hasattr(one, "get_params"):
-        yield from _unlike(_published(one), _published(other), name)
+        yield from unlike(published(one), published(other), name)
     elif isinstance(one, float) and math.isnan(one) and math.isnan(other):
         return
     elif not (one is other or one == other):

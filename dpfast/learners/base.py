@@ -79,16 +79,22 @@ class Watched(CallbackSupportMixin):
 
     def _watched(self, rounds: Iterable[Any], what: str, total: int | None = None) -> Iterable[Any]:
         """Return the same rounds of the current fit, at most `total`, which call the callbacks."""
-        whole = vars(self).get("_callback_fit_ctx")
-        return rounds if whole is None else self._calling_back(rounds, whole.subcontext(what, max_subtasks=total))
+        return call_back(self, rounds, what, total)
 
-    def _calling_back(self, rounds: Iterable[Any], all_rounds: Any) -> Iterator[Any]:
-        all_rounds.call_on_fit_task_begin(estimator=self)
-        for each in rounds:
-            one = all_rounds.subcontext(all_rounds.task_name).call_on_fit_task_begin(estimator=self)
-            yield each
-            one.call_on_fit_task_end(estimator=self)
-        all_rounds.call_on_fit_task_end(estimator=self)
+
+def call_back(estimator: Any, rounds: Iterable[Any], what: str, total: int | None = None) -> Iterable[Any]:
+    """Return the same rounds of the current fit of an estimator, at most `total`, which call its callbacks."""
+    whole = vars(estimator).get("_callback_fit_ctx")
+    return rounds if whole is None else _calling_back(estimator, rounds, whole.subcontext(what, max_subtasks=total))
+
+
+def _calling_back(estimator: Any, rounds: Iterable[Any], all_rounds: Any) -> Iterator[Any]:
+    all_rounds.call_on_fit_task_begin(estimator=estimator)
+    for each in rounds:
+        one = all_rounds.subcontext(all_rounds.task_name).call_on_fit_task_begin(estimator=estimator)
+        yield each
+        one.call_on_fit_task_end(estimator=estimator)
+    all_rounds.call_on_fit_task_end(estimator=estimator)
 
 
 def watched(fit: F) -> F:

@@ -42,6 +42,21 @@ from dpfast.tables.sources import undeclared, with_column_names, with_names
 
 SHARE = Fraction(1, 8)  # of the budget, for the discovery
 MOST_LABELS = 256  # discovered at most
+SCHEMA_OR_NONE = parameter(
+    None,
+    optional(auto(SCHEMA, "discover")),
+    """dpfast.Schema, the path of its file, "discover" or None, default=None
+    The declaration of the table that `fit` and `predict` receive: a DataFrame, an Arrow table or a dict of arrays.
+    With None, everything about a frame or an Arrow table is discovered except the names and types of its columns, and
+    arrays and sparse matrices are read as vectors. "discover" discovers arrays too.""",
+)
+ENCODER_SHARE = parameter(
+    "auto",
+    auto(BETWEEN_0_AND_1),
+    """float in (0, 1) or "auto", default="auto"
+    Share of the budget for the discovery: "auto" is an eighth of epsilon and delta. If everything is declared, it
+    costs nothing.""",
+)
 
 
 @estimator
@@ -55,21 +70,8 @@ class TableReader(Parameters):
     _encoder = None  # of the current fit, and then of the model
     _reads_parts = False  # whether it needs only sums over the parts of a table, and not one row after another
     _merges_bins = False  # whether it wants numbers in fine bins, which it merges itself
-    schema: SchemaLike | None = parameter(
-        None,
-        optional(auto(SCHEMA, "discover")),
-        """dpfast.Schema, the path of its file, "discover" or None, default=None
-    The declaration of the table that `fit` and `predict` receive: a DataFrame, an Arrow table or a dict of arrays.
-    With None, everything about a frame or an Arrow table is discovered except the names and types of its columns, and
-    arrays and sparse matrices are read as vectors. "discover" discovers arrays too.""",
-    )
-    encoder_share: float | str = parameter(
-        "auto",
-        auto(BETWEEN_0_AND_1),
-        """float in (0, 1) or "auto", default="auto"
-    Share of the budget for the discovery: "auto" is an eighth of epsilon and delta. If everything is declared, it
-    costs nothing.""",
-    )
+    schema: SchemaLike | None = SCHEMA_OR_NONE
+    encoder_share: float | str = ENCODER_SHARE
     _discovery_share = SHARE
     _open_share: ClassVar[Fraction | None] = None  # if labels are discovered too, with `_one_bill`
     _one_bill = False  # whether its releases are Gaussian and share the bill of the discovery
@@ -267,6 +269,10 @@ class TableReader(Parameters):
 
     def _planned_width(self, p):
         """Return the number of columns if all edges that the schema asks for are discovered, and no values are."""
+        return self._planned_form(p).shape[1]
+
+    def _planned_form(self, p, n=0):
+        """Return the form of a table of n rows of zeros, whose columns are those of `_planned_width`."""
         facts = {}
         for column in p.schema.columns:
             if isinstance(column, Discovered):
@@ -275,7 +281,7 @@ class TableReader(Parameters):
                 facts[column.name] = {"low": None, "high": None, "edges": tuple(range(1, column.edges))}
             elif column.to_find:
                 facts[column.name] = {"values": ()}
-        return self._read_codes(CodeTable.of_columns(p.schema.found(facts).code_columns, 0)).shape[1]
+        return self._read_codes(CodeTable.of_columns(p.schema.found(facts).code_columns, n))
 
     def _coded(self, X):
         """Return X of `predict` in the form that the learner reads."""

@@ -1,5 +1,7 @@
 """The learner of the gallery, a stranger's: what it inherits reads every kind of table and keeps every promise."""
 
+import ast
+import doctest
 import sys
 import types
 from pathlib import Path
@@ -35,10 +37,12 @@ def parted(frame):
     return frame.drop(columns="buys"), frame["buys"]
 
 
-def test_its_class_has_at_most_sixty_lines():
+def test_its_class_and_model_have_at_most_45_lines_and_no_underscore_name():
     source = EXAMPLE.read_text(encoding="utf-8")
-    body = source[source.index("class PrivateNaiveBayes") : source.index("\n# %%\n")].strip()
-    assert len(body.splitlines()) <= 60
+    body = source[source.index("@dataclass") : source.index("\n# %%\n")].strip()
+    assert len(body.splitlines()) <= 45
+    names = {getattr(node, "id", getattr(node, "attr", "")) for node in ast.walk(ast.parse(body))}
+    assert not [name for name in names if name.startswith("_")]
 
 
 def test_it_reads_a_frame_a_file_and_a_cluster_alike(bayes, frame, tmp_path):
@@ -65,7 +69,7 @@ def test_it_counts_persons_and_charges_a_budget_once(bayes, frame):
     assert model.privacy_.unit == "person"
     assert budget.charges == ((1.0, 1e-6),)
     with pytest.raises(dpfast.accounting.BudgetExceeded):
-        model.set_params(epsilon=1.5).fit(*parted(frame), units=units, rows_per_unit=2)
+        model.set_params(epsilon=2.5).fit(*parted(frame), units=units, rows_per_unit=2)
     assert len(budget.charges) == 1
 
 
@@ -95,3 +99,25 @@ def test_a_row_moves_its_histogram_by_nearly_what_was_charged_and_no_more(bayes,
     assert not found.refusal
     assert (0.9 if schema else 0.8) <= found.ratio <= 1 + 1e-6
     assert not found.differences
+
+
+# ---- the page --------------------------------------------------------------------------------------------------------
+
+PAGE = EXAMPLE.parents[1] / "guides/own_learner.md"
+
+
+@pytest.mark.parametrize("name", ["MostFrequent", "Perceptron"])
+def test_the_learners_of_the_page_pass_their_checks(name):
+    """They are of a module, whose classes can be pickled."""
+    examples = doctest.DocTestParser().get_examples(PAGE.read_text(encoding="utf-8"))
+    module = sys.modules["page"] = types.ModuleType("page")
+    for example in examples:
+        if example.source.startswith(("from ", "import ", "def ", "class ", "@")):
+            exec(example.source, vars(module))
+    dpfast.testing.check_private_estimator(getattr(module, name)())
+    check_estimator(getattr(module, name)(random_state=0), on_skip=None)
+    del sys.modules["page"]
+
+
+def test_the_naive_bayes_of_the_gallery_passes_its_checks(bayes):
+    dpfast.testing.check_private_estimator(bayes())

@@ -13,11 +13,13 @@ PAGES = Path(__file__).parents[2] / "docs" / "reference"
     [
         "dpfast",
         "dpfast.accounting",
+        "dpfast.base",
         "dpfast.engines",
         "dpfast.mechanisms",
         "dpfast.littlestone",
         "dpfast.metrics",
         "dpfast.model_selection",
+        "dpfast.testing",
     ],
 )
 def test_every_public_name_has_its_place_in_the_reference(module):

@@ -7,7 +7,16 @@ import numpy as np
 from dpfast.learners.base import PrivateClassifier
 from dpfast.learners.calibration import level_counts
 from dpfast.learners.experts.playing import REPLACE, followed, planned
-from dpfast.learners.parameters import FIT_INTERCEPT, NEGATIONS, OUT_OF_RANGE, choice, estimator, optional, parameter
+from dpfast.learners.parameters import (
+    FIT_INTERCEPT,
+    NEGATIONS,
+    OUT_OF_RANGE,
+    choice,
+    estimator,
+    optional,
+    parameter,
+    positive,
+)
 from dpfast.learners.saving import integer
 from dpfast.learners.votes import Hypothesis, Voting, histograms_from_json
 from dpfast.tables.signed_rows import signed_rows
@@ -89,11 +98,13 @@ class LinearLearner(Voting, PrivateClassifier):
 
     def _released(self):
         index, count, draws = self.released_weights_
-        return [index.tolist(), count.tolist(), draws, self.reads_]
+        return [index.tolist(), count.tolist(), draws, self.reads_, self.learning_rate_]
 
     def _restore(self, released):
-        index, count, draws, *reads = released  # version 1 does not say what the model reads
-        self.reads_ = optional(choice("signs", "numbers")).read("reads", *(reads or [None]))
+        index, count, draws, *more = released  # older files do not say what the model reads, or its rate
+        reads, rate = [*more, None, None][:2]
+        self.reads_ = optional(choice("signs", "numbers")).read("reads", reads)
+        self.learning_rate_ = optional(positive()).read("learning_rate", rate)
         ((index, count),) = histograms_from_json([(index, count)], self._width)
         if sum(map(abs, count.tolist())) > integer(draws, 0, 1 << 62):
             raise ValueError("every count needs draws of its own")

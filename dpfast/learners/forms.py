@@ -1,0 +1,141 @@
+"""Forms in which learners read their rows, each a value that a learner declares as `reads`.
+
+A form maps rows to what a learner reads, one row at a time: the image of a row depends on that row, on declarations and
+on releases alone.
+"""
+
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpfast.kernels import bits
+from dpfast.learners.base import packed_rows
+from dpfast.tables.bit_matrix import BitMatrix
+from dpfast.tables.code_bits import CodeBits, packed_codes
+from dpfast.tables.codes import CodeTable
+from dpfast.tables.projection import projectable
+from dpfast.tables.unit_rows import unit_rows
+
+
+@dataclass(frozen=True)
+class Form:
+    """Base of the forms of rows.
+
+    Parameters
+    ----------
+    several_classes : bool, default=True
+        Whether labels may be of more than two classes.
+    in_parts : bool, default=True
+        Whether the rows may lie in files and on clusters, as the learner asks only for sums over them.
+    sparse : bool, default=True
+        Whether sparse matrices are read.
+    """
+
+    _: KW_ONLY
+    several_classes: bool = True
+    in_parts: bool = True
+    sparse: bool = True
+
+    def coded(self, X: Any) -> Any:
+        """Return a table of codes in the form from which `rows` starts, with the names of its columns."""
+        return CodeBits(X).packed() if isinstance(X, CodeTable) else X
+
+    def rows(self, X: Any) -> Any:
+        """Return rows as the learner reads them.
+
+        Parameters
+        ----------
+        X : table
+            Vectors, or what `coded` gives.
+
+        Returns
+        -------
+        table
+            It has a `shape`.
+        """
+        raise NotImplementedError
+
+    def empty(self, X: Any) -> Any:
+        """Return the form of a row of zeros, if `rows` would refuse it."""
+        return self.rows(X)
+
+
+@dataclass(frozen=True)
+class Codes(Form):
+    """Rows of codes, a `CodeTable`: one code for each column; of a number that no schema declares, whether it is large.
+
+    Parameters
+    ----------
+    threshold : float or array_like of float, shape (d,), default=0.0
+        Of vectors, the code of a number is 1 if it is above the threshold, else 0.
+    several_classes, in_parts, sparse : bool, default=True
+        As in `Form`.
+    """
+
+    threshold: float | ArrayLike = 0.0
+
+    def coded(self, X: Any) -> Any:
+        return X
+
+    def rows(self, X: Any) -> CodeTable:
+        if isinstance(X, CodeTable):
+            return X
+        table = packed_rows(X, self.threshold)
+        columns = bits.unpack(np.stack([table.column(j) for j in range(table.shape[1])]), len(table))
+        names = getattr(table, "feature_names", None)
+        return CodeTable.from_arrays(columns.astype(np.uint8), [2] * table.shape[1], names=names)
+
+
+@dataclass(frozen=True)
+class Bits(Form):
+    """Rows of bits, a `BitMatrix`; a column of codes has one bit for each edge or value.
+
+    Parameters
+    ----------
+    threshold : None, float or array_like of float, shape (d,), default=0.0
+        Of vectors, a bit is 1 if the number is above the threshold; with None, numbers must be 0 and 1.
+    several_classes, in_parts, sparse : bool, default=True
+        As in `Form`.
+    """
+
+    threshold: float | ArrayLike | None = 0.0
+
+    def rows(self, X: Any) -> BitMatrix:
+        return packed_rows(packed_codes(X), self.threshold)
+
+
+@dataclass(frozen=True)
+class UnitRows(Form):
+    """Rows of numbers, of Euclidean norm at most 1; codes are bits.
+
+    Parameters
+    ----------
+    intercept : bool, default=True
+        Whether each row gets a further entry of 1, before it is scaled.
+    normalize : bool, default=True
+        Whether all rows are scaled to norm 1; otherwise rows of a larger norm are refused.
+    several_classes, in_parts, sparse : bool, default=True
+        As in `Form`.
+    """
+
+    intercept: bool = True
+    normalize: bool = True
+
+    def rows(self, X: Any) -> Any:
+        return unit_rows(packed_codes(X), fit_intercept=self.intercept, normalize=self.normalize)
+
+
+@dataclass(frozen=True)
+class Numbers(Form):
+    """Rows of numbers as they are: a float32 array, a sparse matrix or a `BitMatrix`.
+
+    Parameters
+    ----------
+    several_classes, in_parts, sparse : bool, default=True
+        As in `Form`.
+    """
+
+    def rows(self, X: Any) -> Any:
+        return projectable(X)

@@ -1,0 +1,333 @@
+"""Plans: all that a learner will release, as a value that follows from its parameters and public facts alone.
+
+The noise of each release follows from the plan. With delta = 0, or if nothing but counts with Laplace noise is
+released, epsilon is divided by the shares of the releases (basic composition). Otherwise counts with Laplace noise get
+their shares of epsilon, and all other releases have one bill for the rest (`dpfast.accounting.bill_noise`), which is
+divided by their shares of mu squared.
+
+**Units.** All numbers of a mechanism are for one row. For units of k rows they are multiplied by k
+(`dpfast.learners.units`).
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from dpfast.accounting import Cost, Draws, NoisySums, PrivacySpend, bill_noise
+from dpfast.accounting.numbers import count, decimal_above, exact, exact_above, exact_positive, float_above, split
+from dpfast.accounting.numbers import root_above as sqrt_above
+from dpfast.learners.parameters import LARGEST_SCALE, changed_rows
+
+Number = int | float | Fraction
+
+
+@dataclass(frozen=True)
+class Task:
+    """Everything public that a plan may depend on, besides the parameters of its learner.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        What the learner may spend; what the discovery of the table costs is already taken off.
+    neighbors : {"replace", "add-remove"}
+    n_columns : int
+        The number of columns of the rows as the learner reads them, or the largest that a discovery may give.
+    classes : tuple or None
+        The classes, in order; None if they are discovered.
+    n_classes : int
+        The number of classes, or the largest that a discovery may give.
+    sizes : tuple of int or None
+        The number of codes of each column, for learners that read codes.
+    reach : int or None
+        For learners that read `UnitRows`: the largest norm of a row in steps of its grid.
+    n_rows : int or None
+        The number of rows if it is public, that is under "replace".
+    rows_per_unit : int
+        The largest number of rows of a privacy unit: 1 unless `fit` was given units.
+    """
+
+    epsilon: Number
+    delta: Number = 0.0
+    neighbors: str = "replace"
+    n_columns: int = 1
+    classes: tuple | None = None
+    n_classes: int = 2
+    sizes: tuple[int, ...] | None = None
+    reach: int | None = None
+    n_rows: int | None = None
+    rows_per_unit: int = 1
+
+    @property
+    def n_codes(self) -> int:
+        """Return the number of codes of all columns together."""
+        if self.sizes is None:
+            raise ValueError("the rows have no codes: declare reads = Codes()")
+        return sum(self.sizes)
+
+    @property
+    def changed_rows(self) -> int:
+        """Return how many rows leave or enter a sum between neighbours: 2 under "replace", 1 under "add-remove"."""
+        return changed_rows(self.neighbors)
+
+
+@dataclass(frozen=True)
+class GaussianSum:
+    """Sums of integers over the rows, released with discrete Gaussian noise.
+
+    Parameters
+    ----------
+    moves : int, Fraction or float, > 0
+        The largest change of one release between tables that differ in one row, in Euclidean norm.
+    size : int, default=1
+        The largest number of entries of one release.
+    times : int, default=1
+        The number of releases, each of which may depend on the earlier ones.
+    share : float or Fraction, default=1
+        The share of the budget, relative to those of the other releases of the plan.
+    """
+
+    moves: Number
+    size: int = 1
+    times: int = 1
+    share: float | Fraction = 1
+
+    def __post_init__(self) -> None:
+        _check(self, "moves")
+
+
+@dataclass(frozen=True)
+class LaplaceSum:
+    """Sums of integers over the rows, released with discrete Laplace noise; the only noise of sums with delta = 0.
+
+    Parameters
+    ----------
+    moves : int, Fraction or float, > 0
+        The largest sum of the absolute changes of one release between tables that differ in one row.
+    size, times, share
+        As for `GaussianSum`.
+    """
+
+    moves: Number
+    size: int = 1
+    times: int = 1
+    share: float | Fraction = 1
+
+    def __post_init__(self) -> None:
+        _check(self, "moves")
+
+
+@dataclass(frozen=True)
+class ExponentialDraw:
+    """Choice of one of several candidates, with probability proportional to exp(exponent * score), exactly.
+
+    Parameters
+    ----------
+    width : int, Fraction or float, > 0
+        The largest change of a score minus the smallest, both with their signs, between tables that differ in one row.
+    size : int, default=1
+        The largest number of candidates.
+    times, share
+        As for `GaussianSum`.
+    """
+
+    width: Number
+    size: int = 1
+    times: int = 1
+    share: float | Fraction = 1
+
+    def __post_init__(self) -> None:
+        _check(self, "width")
+
+
+@dataclass(frozen=True)
+class Proved:
+    """Releases whose noise a learner computes by a theorem of its own; it is then the only release of its plan.
+
+    Parameters
+    ----------
+    mechanism : {"gaussian", "laplace", "exponential"}
+        What is done with the noise: it is sigma, the scale, or the exponent.
+    noise : float or Fraction
+        For units of several rows, what the theorem gives for them.
+    cost : tuple of Cost
+        What all releases cost together.
+    size, times
+        As for `GaussianSum`.
+    """
+
+    mechanism: str
+    noise: Number
+    cost: tuple[Cost, ...] = ()
+    size: int = 1
+    times: int = 1
+
+    def __post_init__(self) -> None:
+        if self.mechanism not in ("gaussian", "laplace", "exponential"):
+            raise ValueError(f'mechanism must be "gaussian", "laplace" or "exponential", got {self.mechanism!r}')
+        _check(self, None)
+
+
+Mechanism = GaussianSum | LaplaceSum | ExponentialDraw | Proved
+
+
+def _check(mechanism, moved):
+    if moved is not None:
+        exact_above(moved, getattr(mechanism, moved))
+        exact_positive("share", mechanism.share)
+    count("size", mechanism.size)
+    count("times", mechanism.times)
+
+
+class Solved(NamedTuple):
+    """The noise of each release of a plan for a task, and what all of them cost.
+
+    Attributes
+    ----------
+    noise : mapping from str to float or Fraction
+        For sums sigma or the scale of the noise, for draws the exponent.
+    cost : tuple of Cost
+    claim : PrivacySpend
+        The claim, before anything is released.
+    """
+
+    noise: Mapping[str, Number]
+    cost: tuple[Cost, ...]
+    claim: PrivacySpend
+
+
+class Plan(Mapping[str, Mechanism]):
+    """All releases of a fit by their names, in order; it cannot be changed.
+
+    Parameters
+    ----------
+    **releases : GaussianSum, LaplaceSum, ExponentialDraw or Proved
+        A mechanism for each name.
+
+    Examples
+    --------
+    >>> from dpfast.base import GaussianSum, Plan, Task, sqrt_up
+    >>> task = Task(epsilon=1, delta=1e-6, n_columns=8, sizes=(10,) * 8, n_classes=2)
+    >>> plan = Plan(histogram=GaussianSum(moves=sqrt_up(task.changed_rows * task.n_columns), size=160))
+    >>> round(plan.solve(task).noise["histogram"], 2)
+    16.92
+    """
+
+    def __init__(self, **releases: Mechanism):
+        if not releases:
+            raise ValueError("a plan must name at least one release")
+        for name, each in releases.items():
+            if not isinstance(each, Mechanism):
+                raise ValueError(f"release {name!r} must be a mechanism, such as GaussianSum, got {each!r}")
+        if len(releases) > 1 and any(isinstance(each, Proved) for each in releases.values()):
+            raise ValueError("a release with a theorem of its own must be the only one of its plan")
+        self._releases = releases
+
+    def __getitem__(self, name: str) -> Mechanism:
+        return self._releases[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._releases)
+
+    def __len__(self) -> int:
+        return len(self._releases)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.items()))
+
+    def __repr__(self) -> str:
+        return f"Plan({', '.join(f'{name}={each!r}' for name, each in self.items())})"
+
+    def solve(self, task: Task) -> Solved:
+        """Return the noise of all releases, so that together they are (epsilon, delta)-DP.
+
+        Parameters
+        ----------
+        task : Task
+
+        Returns
+        -------
+        Solved
+
+        Raises
+        ------
+        ValueError
+            If the budget does not suffice for noise that can be drawn, or a release needs delta > 0.
+        """
+        noise, cost = _solved(dict(self), task)
+        for name, each in noise.items():
+            if not isinstance(self[name], ExponentialDraw) and each > LARGEST_SCALE:
+                raise ValueError(f"{name} would need noise beyond 64-bit integers: epsilon = {task.epsilon!r} is small")
+        unit = {} if task.rows_per_unit == 1 else {"unit": "person", "rows_per_unit": task.rows_per_unit}
+        claim = PrivacySpend(task.epsilon, task.delta, task.neighbors, cost=cost, **unit)
+        return Solved(noise, cost, claim)
+
+
+def sqrt_up(square: Number) -> Fraction:
+    """Return the square root of a number > 0, rounded up, for sensitivities.
+
+    Parameters
+    ----------
+    square : int, Fraction or float
+
+    Returns
+    -------
+    Fraction
+
+    Examples
+    --------
+    >>> from dpfast.base import sqrt_up
+    >>> sqrt_up(2) ** 2 >= 2
+    True
+    """
+    return Fraction(sqrt_above(exact_above("square", square)))
+
+
+def _solved(releases: dict[str, Any], task: Task) -> tuple[dict[str, Number], tuple[Cost, ...]]:
+    """Return the noise of each release and the cost of all."""
+    (first, *_) = releases.values()
+    if isinstance(first, Proved):
+        return dict.fromkeys(releases, first.noise), first.cost
+    pure = {name: each for name, each in releases.items() if isinstance(each, LaplaceSum)}
+    rest = {name: each for name, each in releases.items() if name not in pure}
+    if not task.delta and any(isinstance(each, GaussianSum) for each in rest.values()):
+        raise ValueError("Gaussian noise needs delta > 0: with delta = 0 sums have Laplace noise (LaplaceSum)")
+    left, epsilon = task.epsilon, Fraction(0)
+    if pure and rest:
+        left, epsilon = split(task.epsilon, _total(pure) / _total(releases))
+    elif pure:
+        epsilon = exact("epsilon", task.epsilon)
+    noise: dict[str, Number] = {}
+    cost: list[Cost] = []
+    if rest and task.delta:
+        billed = bill_noise([_billed(each, task.rows_per_unit) for each in rest.values()], left, task.delta)
+        noise |= zip(rest, billed.noise, strict=True)
+        cost += billed.cost
+    elif rest:
+        shares = _shares(rest, exact("epsilon", left))
+        for name, each in rest.items():
+            noise[name] = shares[name] / each.times / (exact_above("width", each.width) * task.rows_per_unit)
+            cost.append(Cost("range", float_above(shares[name] / each.times), times=each.times))
+    for name, share in _shares(pure, epsilon).items():
+        moved = exact_above("moves", pure[name].moves) * task.rows_per_unit
+        noise[name] = moved * pure[name].times / share
+        cost.append(Cost("pure", decimal_above(share / pure[name].times), times=pure[name].times))
+    return {name: noise[name] for name in releases}, tuple(cost)
+
+
+def _total(releases):
+    return sum(exact_positive("share", each.share) for each in releases.values())
+
+
+def _shares(releases, epsilon):
+    """Return the epsilon of each release, by shares."""
+    return {name: epsilon * exact_positive("share", each.share) / _total(releases) for name, each in releases.items()}
+
+
+def _billed(mechanism, rows_per_unit):
+    """Return a release as a part of a bill."""
+    if isinstance(mechanism, GaussianSum):
+        moved = exact_above("moves", mechanism.moves) * rows_per_unit
+        return NoisySums(moved, mechanism.share, mechanism.size, mechanism.times)
+    width = exact_above("width", mechanism.width) * rows_per_unit
+    return Draws(width, mechanism.share, mechanism.times)

@@ -1,0 +1,290 @@
+"""Private classifiers by composition: a learner is parameters, a plan, what it learns, and a model."""
+
+import os
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import estimator_html_repr
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from dpfast.accounting import PrivacySpend
+from dpfast.kernels import reals
+from dpfast.learners.base import watched
+from dpfast.learners.batches import in_batches
+from dpfast.learners.forms import Codes
+from dpfast.learners.model import Model, decisions, overrides
+from dpfast.learners.parameters import VERBOSE, PrivateParameters, SchemaLike, estimator
+from dpfast.learners.plan import Plan, Task
+from dpfast.learners.reading import ENCODER_SHARE, SCHEMA_OR_NONE
+from dpfast.learners.run import Rows, Run
+from dpfast.learners.saving import write_model
+from dpfast.learners.scikit import BaseEstimator, CallbackSupportMixin, ClassifierMixin
+from dpfast.learners.transaction import model_of, transaction
+
+
+def _defines(*methods):
+    """Return the decorator of methods that need a model with one of these methods."""
+
+    def defines(learner: Any) -> bool:
+        """Return whether the model has the method, or may have it."""
+        model = type(learner.model_) if hasattr(learner, "model_") else model_of(type(learner))
+        if not any(overrides(model, method) for method in methods):
+            raise AttributeError(f"models of {type(learner).__name__} have no {' and no '.join(methods)}")
+        return True
+
+    return available_if(defines)
+
+
+@estimator
+class PrivateClassifier(PrivateParameters, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+    """Base of private classifiers: a learner defines `reads`, `plan` and `learn`, and its parameters.
+
+    `fit` is the transaction, for every learner: parameters, source, task, plan, charge, discovery, learning and
+    publication. Nothing is refused after the charge, and an interrupted fit publishes what it released until then.
+
+    A learner is decorated by `estimator`, which writes its constructor, and declares its parameters by `parameter`. The
+    name under which its models are saved is that of its class, or ``class Learner(PrivateClassifier, name="...")``.
+
+    Attributes
+    ----------
+    classes_ : ndarray, shape (n_classes,)
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str, shape (n_features_in_,)
+        Only if X had names.
+    encoder_ : TableEncoder
+        Only with a schema: `encoder_.schema_` is the completed schema, `encoder_.privacy_` the cost of its discovery.
+    model_ : dpfast.base.Model
+        What was learned; its fields are attributes, too.
+    privacy_ : dpfast.accounting.PrivacySpend
+        The claim of everything that the fit released.
+    notes_ : list of str
+        What the fit decided, in short sentences that follow from released and public facts.
+    """
+
+    reads = Codes()
+    schema: SchemaLike | None = SCHEMA_OR_NONE
+    encoder_share: float | str = ENCODER_SHARE
+    verbose: bool = VERBOSE
+    _not_saved = ("budget", "random_state", "schema")
+    _model = ""
+
+    def __init_subclass__(cls, name: str | None = None) -> None:
+        super().__init_subclass__()
+        cls._model = name or cls.__name__
+
+    def plan(self, task: Task) -> Plan:
+        """Return everything that a fit will release; a function of the parameters and of the task alone.
+
+        Parameters
+        ----------
+        task : Task
+            Before a discovery it describes the widest table that can be discovered, and `plan` is called again with
+            what was found. A plan must not refuse a smaller table.
+
+        Returns
+        -------
+        Plan
+
+        Raises
+        ------
+        ValueError
+            If the parameters do not suit the task. Nothing is charged then.
+        """
+        raise NotImplementedError
+
+    def learn(self, rows: Rows, plan: Plan, run: Run) -> Model:
+        """Return the model of the rows. It refuses nothing: the fit was charged.
+
+        Parameters
+        ----------
+        rows : Rows
+        plan : Plan
+            What `plan` returned.
+        run : Run
+            The only source of noise and draws.
+
+        Returns
+        -------
+        Model
+            A subclass annotates its own class of models.
+        """
+        raise NotImplementedError
+
+    def refuse(self, task: Task, n_rows: int) -> None:
+        """Refuse a number of rows that does not suit the parameters, before the charge; by default none.
+
+        Under "add-remove" the number is private, and a refusal is an error for the owner of the rows.
+
+        Parameters
+        ----------
+        task : Task
+        n_rows : int
+        """
+
+    @watched
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        classes: ArrayLike | None = None,
+        units: Any = None,
+        rows_per_unit: int | None = None,
+        **refused: Any,
+    ) -> Self:
+        """Learn from a table.
+
+        Parameters
+        ----------
+        X : table, shape (n, d)
+            An array, sparse matrix, DataFrame, `BitMatrix` or `CodeTable` of features. With a `schema`,
+            or if nothing is declared: a DataFrame, Arrow table or stream, dict of arrays, or files.
+        y : array_like, shape (n,), or str
+            Labels, or the name of their column; by default the column that the schema names.
+        classes : array_like, optional
+            The public set of labels; by default it is read from y and treated as public, unless it is discovered.
+        units : array_like, shape (n,), or str, optional
+            The privacy unit of each row, such as a person, or the name of the column that holds it, for a claim that
+            protects units. The rows of a unit may lie in several parts of X.
+        rows_per_unit : int, optional
+            With `units`: the largest number of rows used per unit, chosen at random; see `dpfast.learners.units`.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For invalid parameters or data, before anything is charged or drawn.
+        BudgetExceeded
+            If the budget does not suffice, before the data is read.
+        """
+        transaction(self).fit(X, y, classes=classes, units=units, rows_per_unit=rows_per_unit, **refused)
+        return self
+
+    @in_batches("ndarray, shape (n,)")
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the predicted label of each row."""
+        model = self._released_model()
+        return self.classes_[model.classify(transaction(self).rows(X))]
+
+    @_defines("scores", "log_odds")
+    @in_batches("ndarray of float64, shape (n,) or (n, n_classes)")
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return the score of each class, or for two classes one score, at least 0 for the second class."""
+        model = self._released_model()
+        return decisions(model.scores(transaction(self).rows(X)))
+
+    @_defines("log_odds")
+    @in_batches("ndarray of float64, shape (n, n_classes)")
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the probabilities of the classes, from the log odds of the model."""
+        model = self._released_model()
+        odds = decisions(model.log_odds(transaction(self).rows(X)))
+        if odds.ndim == 1:
+            return np.stack([reals.expit(-odds), reals.expit(odds)], axis=1)
+        chances = reals.exp(odds - odds.max(axis=1, keepdims=True))
+        return chances / chances.sum(axis=1, keepdims=True)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the released model to a JSON file for `dpfast.load`; the file is replaced atomically.
+
+        Parameters
+        ----------
+        path : str or path-like
+
+        Notes
+        -----
+        The file holds the parameters, the released model and its privacy claim; it holds no data, no budget and no
+        random state. The file is on the disk when this method returns, and `load` detects any later damage.
+        """
+        write_model(self, path)
+
+    def name_label(self, name: str) -> None:
+        """Set the name of the label that a fitted model predicts, for its file and its page.
+
+        Parameters
+        ----------
+        name : str
+            A public name, like the names of columns.
+        """
+        self._facts = {**(vars(self).get("_facts") or {}), "label": name}
+
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Write a self-contained HTML page with predictions, accuracy, privacy claim, the model and its table.
+
+        Parameters
+        ----------
+        path : str or path-like
+        """
+        from dpfast.report.html import write
+
+        write(self, path)
+
+    def __str__(self) -> str:
+        if not self.__sklearn_is_fitted__():
+            return repr(self)
+        from dpfast.report.text import summary
+
+        return summary(self)
+
+    def _repr_html_(self) -> str:
+        if not self.__sklearn_is_fitted__():
+            return estimator_html_repr(self)
+        from dpfast.report.html import page
+
+        return page(self)
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "privacy_" in vars(self)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self.reads.sparse
+        tags.classifier_tags.multi_class = self.reads.several_classes
+        tags.classifier_tags.poor_score = True  # noise decides on small tables
+        return tags
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state without the `random_state` of a fitted model, like `save`: it would reveal the noise."""
+        state: Any = super().__getstate__()
+        return state | {"random_state": None} if self.__sklearn_is_fitted__() else state
+
+    def _released_model(self) -> Any:
+        """Return the model; refuse if there is none."""
+        check_is_fitted(self)
+        if "model_" not in vars(self):
+            raise NotFittedError(f"the fit of this {type(self).__name__} was interrupted before it released a model")
+        return self.model_
+
+    @classmethod
+    def _read_by(cls, schema: Any) -> Any:
+        """Return the schema as this learner reads tables by it."""
+        return schema
+
+    @property
+    def _width(self) -> int:
+        return transaction(self)._width
+
+    @property
+    def _names(self) -> Any:
+        return transaction(self)._names
+
+    def _document(self) -> dict[str, Any]:
+        return transaction(self)._document()
+
+    def _released(self) -> Any:
+        return transaction(self)._released()
+
+    def _stated(self, claim: PrivacySpend) -> dict[str, Any]:
+        return transaction(self)._stated(claim)
+
+    def _reliability(self) -> list[Any]:
+        return transaction(self)._reliability()

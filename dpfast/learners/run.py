@@ -1,0 +1,206 @@
+"""What a learner may do with rows: ask for sums over them, and release these with the noise of its plan."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpfast.learners import fitting
+from dpfast.learners.model import Model
+from dpfast.learners.plan import ExponentialDraw, GaussianSum, LaplaceSum, Plan, Proved, Task
+from dpfast.mechanisms import discrete_gaussian, discrete_laplace, exponential
+
+
+class Rows:
+    """The rows of a fit, wherever they are: a learner asks for sums of integers over them, and sees no row itself.
+
+    Attributes
+    ----------
+    n_columns : int
+        The number of columns in the form that the learner reads.
+    n_classes : int
+    sizes : tuple of int or None
+        The number of codes of each column, of rows of codes.
+    names : tuple of str or None
+        The names of the columns, if they have some.
+    reach : int or None
+        For `UnitRows`, the largest norm of a row in steps of its grid.
+    n : int or None
+        The number of rows, if it is public.
+    task : Task
+        The public facts of the fit, after the discovery.
+    parts : dpfast.parts.EngineParts
+        The parts of the rows, for questions that keep a state.
+    """
+
+    def __init__(self, parts: Any, form: Any, task: Task, classes: np.ndarray):
+        self.parts, self.form, self.task, self.classes = parts, form, task, classes
+        self.n_columns, self.n_classes, self.n = task.n_columns, task.n_classes, task.n_rows
+        self.sizes, self.reach = task.sizes, task.reach
+        names = getattr(form, "feature_names", None)
+        self.names = None if names is None else tuple(map(str, names))
+
+    def sum(self, question: Callable, *public: Any) -> np.ndarray:
+        """Return the sum of the answers of all parts to a question: exact and private.
+
+        Parameters
+        ----------
+        question : callable
+            ``question(piece, *public)`` returns an array of integers whose shape follows from public facts.
+            `piece.rows` are rows in the form that the learner reads, and `piece.labels` the number of the class of
+            each. It is a function of a module, so that other processes can import it, and changes nothing.
+        *public
+            Released or public values.
+
+        Returns
+        -------
+        ndarray of int64
+        """
+        return self.parts.sum(question, *public)
+
+
+class Run:
+    """A fit under way: the only source of noise, of draws and of rounds.
+
+    Every release is one that the plan names. Its noise is what the plan's `solve` gives, its exact value is a question
+    that `dpfast.audit.replay` records, and it is counted in the claim.
+
+    Attributes
+    ----------
+    model : Model or None
+        The model that is published if the fit is interrupted, with the releases until then. A learner that goes on
+        after a release sets it, so that nothing is lost that was paid for.
+    """
+
+    def __init__(self, paid: "fitting.Run", plan: Plan, noise: Any, progress: Callable):
+        self._paid, self._plan, self._noise, self._progress = paid, plan, dict(noise), progress
+        self._used = dict.fromkeys(plan, 0)
+
+    @property
+    def model(self) -> Model | None:
+        return self._paid.released[0] if self._paid.released else None
+
+    @model.setter
+    def model(self, model: Model) -> None:
+        if not isinstance(model, Model):
+            raise TypeError(f"a learner must return a dpfast.base.Model, got {type(model).__name__}")
+        self._paid.released = [model]
+        self._paid.used.update(self._used)
+
+    def release(self, name: str, exact: ArrayLike) -> Any:
+        """Return an exact sum with the noise that the plan has for this release.
+
+        Parameters
+        ----------
+        name : str
+            The name of a `GaussianSum` or `LaplaceSum` of the plan.
+        exact : int or array_like of int
+            At most as many entries as the plan says.
+
+        Returns
+        -------
+        int or ndarray of int64
+
+        Raises
+        ------
+        RuntimeError
+            If the plan has no such release, or all of them were made, or it has more entries than planned.
+        """
+        mechanism = self._next(name, np.size(exact), {GaussianSum: "gaussian", LaplaceSum: "laplace"}, "release")
+        add_noise = discrete_gaussian if mechanism == "gaussian" else discrete_laplace
+        return add_noise(exact, self._noise[name], rng=self._paid.rng)
+
+    def select(self, name: str, scores: ArrayLike) -> int:
+        """Return the number of a candidate, drawn with probability proportional to exp(exponent * score).
+
+        Parameters
+        ----------
+        name : str
+            The name of an `ExponentialDraw` of the plan.
+        scores : array_like of int, shape (n_candidates,)
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        RuntimeError
+            As for `release`.
+        """
+        self._next(name, np.size(scores), {ExponentialDraw: "exponential"}, "select")
+        return int(exponential(scores, self._noise[name], rng=self._paid.rng))
+
+    def draw(self, name: str, size: int, sample: Callable[[Any, np.random.Generator], Any]) -> Any:
+        """Return what a sampler of the exponential mechanism draws, for candidates too many to have a score each.
+
+        Parameters
+        ----------
+        name : str
+            The name of an `ExponentialDraw` of the plan.
+        size : int
+            The number of candidates.
+        sample : callable
+            ``sample(exponent, rng)`` draws by `dpfast.mechanisms.draws.asked`, so that a replay has its question.
+
+        Returns
+        -------
+        object
+        """
+        self._next(name, size, {ExponentialDraw: "exponential"}, "draw")
+        return sample(self._noise[name], self._paid.rng)
+
+    def rounds(self, name: str) -> Iterator[int]:
+        """Yield the numbers of the rounds that the plan has for this release, with a progress bar if wanted.
+
+        Parameters
+        ----------
+        name : str
+            The name of a release of the plan; each round makes one.
+
+        Yields
+        ------
+        int
+        """
+        if name not in self._plan:
+            raise RuntimeError(f"the plan has no release {name!r}: it names {', '.join(self._plan)}")
+        return iter(self._progress(range(self._plan[name].times), name))
+
+    def key(self) -> int:
+        """Return a random integer of 128 bits that depends on no row, such as the key of a public projection.
+
+        Returns
+        -------
+        int
+        """
+        return int.from_bytes(self._paid.rng.bytes(16), "little")
+
+    def scale(self, name: str) -> Any:
+        """Return the noise of a release as the plan says, for models that state it: sigma, the scale or the exponent.
+
+        Parameters
+        ----------
+        name : str
+
+        Returns
+        -------
+        float or Fraction
+        """
+        return self._noise[name]
+
+    def _next(self, name, size, kinds, verb):
+        """Count a release of this name, and return its mechanism in a word; refuse one that the plan does not have."""
+        planned = self._plan.get(name)
+        if planned is None:
+            raise RuntimeError(f"the plan has no release {name!r}: it names {', '.join(self._plan)}")
+        kind = planned.mechanism if isinstance(planned, Proved) else kinds.get(type(planned))
+        if kind not in kinds.values():
+            raise RuntimeError(f"{name!r} is planned as {type(planned).__name__}, which run.{verb} does not make")
+        used = self._used[name]
+        if used >= planned.times:
+            raise RuntimeError(f"{name!r} is planned {planned.times} times, and was released {used} times")
+        if size > planned.size:
+            raise RuntimeError(f"{name!r} is planned with at most {planned.size:,} entries, got {size:,}")
+        self._used[name] = used + 1
+        return kind

@@ -1,0 +1,152 @@
+"""The fit of one learner as an object: it reads tables, discovers what is undeclared, pays, publishes and saves.
+
+A learner has no part in it but its plan and what it learns (`dpfast.learners.private`).
+"""
+
+from dataclasses import fields, replace
+from functools import lru_cache
+from typing import Any, get_type_hints
+
+from dpfast.learners.base import PrivateClassifier as Machinery
+from dpfast.learners.base import call_back
+from dpfast.learners.discovery import MOST_WORDS
+from dpfast.learners.model import Model
+from dpfast.learners.plan import Task
+from dpfast.learners.reading import MOST_LABELS
+from dpfast.learners.run import Rows, Run
+from dpfast.tables.codes import CodeTable
+
+
+class Transaction(Machinery):
+    """The fit of a learner, or a fitted learner in order to predict, to save or to restore it; made by `transaction`.
+
+    It has the parameters and the fitted attributes of the learner. The learner stays as it is until a fit was charged.
+    """
+
+    def __init__(self, learner: Any):
+        self._learner, self._parameters, self._not_saved = learner, learner._parameters, learner._not_saved
+        self._model, self._reads_parts = learner._model, learner.reads.in_parts
+        vars(self).update({each.name: getattr(learner, each.name) for each in fields(learner)} | published(learner))
+
+    def get_params(self, deep=True):
+        return self._learner.get_params(deep=deep)
+
+    def __sklearn_tags__(self):
+        return self._learner.__sklearn_tags__()
+
+    def rows(self, X: Any) -> Any:
+        """Return the rows of X of `predict` as the learner reads them; refuse other columns than those of the fit."""
+        return self._read_by_image(X, self._learner.reads.rows)
+
+    def publish(self) -> None:
+        """Replace the fitted attributes of the learner by those of this fit."""
+        known = vars(self._learner)
+        for name in [*published(self._learner)]:
+            del known[name]
+        known.update(published(self))
+
+    def _read_codes(self, X):
+        return self._learner.reads.coded(X)
+
+    def _refuse_classes(self, classes, p):
+        p.declared = tuple(classes.tolist())
+
+    def _refuse_rows(self, n, p):
+        """Refuse what the plan refuses for the widest table that the discovery may give."""
+        reads, classes = self._learner.reads, getattr(p, "declared", None)
+        form = reads.empty(self._planned_form(p, 1))
+        task = self._task(p, form, n, classes, len(classes or ()) or (MOST_LABELS if reads.several_classes else 2))
+        if isinstance(form, CodeTable) and form.columns is not None:
+            made = zip(form.sizes.tolist(), form.columns, strict=True)
+            task = replace(task, sizes=tuple(size if each.ordered else size + MOST_WORDS for size, each in made))
+        self._learner.refuse(task, n)
+        self._learner.plan(task).solve(task)
+
+    def _learn(self, table, p, run):
+        learner = self._learner
+        parts, form, public = self._asked(table, learner.reads.rows, learner.reads.empty)
+        classes = tuple(public.classes.tolist())
+        task = self._task(p, form, public.n_rows, classes, len(classes))
+        learner.refuse(task, public.n_rows)
+        plan = learner.plan(task)
+        noise, cost, _ = plan.solve(task)
+        run.charge(public, cost, **{name: each.times for name, each in plan.items()})
+        learning = Run(run, plan, noise, lambda rounds, what: self._shown(rounds, what, parts, public))
+        learning.model = learner.learn(Rows(parts, form, task, public.classes), plan, learning)
+
+    def _task(self, p, form, n, classes, n_classes):
+        """Return the public facts of a fit of n rows in the form `form`."""
+        return Task(
+            epsilon=p.epsilon,
+            delta=self.delta and p.delta,
+            neighbors=p.neighbors,
+            n_columns=form.shape[1],
+            classes=classes,
+            n_classes=n_classes,
+            sizes=tuple(form.sizes.tolist()) if isinstance(form, CodeTable) else None,
+            reach=getattr(form, "reach", None),
+            n_rows=n if p.neighbors == "replace" else None,
+            rows_per_unit=p.rows_per_unit,
+        )
+
+    def _watched(self, rounds, what, total=None):
+        return call_back(self._learner, rounds, what, total)
+
+    def _publish(self, run):
+        for model in run.released:
+            self._become_model(model)
+
+    def _become_model(self, model):
+        vars(self).update({"model_": model} | {f"{name}_": value for name, value in model.attributes().items()})
+
+    def _settle(self, run):
+        super()._settle(run)
+        self.publish()
+
+    def _released(self):
+        values = self.model_.to_dict()
+        return values if model_of(type(self._learner)) else {type(self.model_).__name__: values}
+
+    def _restore(self, released):
+        kind = model_of(type(self._learner))
+        if kind is None:
+            ((name, released),) = released.items()
+            kind = _model_named(name)
+        self._become_model(kind.from_dict(released))
+
+    def _restore_encoder(self, saved):
+        super()._restore_encoder(saved)
+        self._learner.schema = self.schema
+
+
+def transaction(learner: Any) -> Transaction:
+    """Return the transaction of a learner; its class has the name of the learner's, for errors and ledgers."""
+    return _class_of(type(learner))(learner)
+
+
+@lru_cache(maxsize=256)
+def _class_of(learner):
+    return type(learner.__name__, (Transaction,), {"__module__": learner.__module__})
+
+
+def published(estimator: Any) -> dict[str, Any]:
+    """Return the fitted attributes of an estimator, and the public facts of its fit."""
+    known = vars(estimator)
+    return {name: known[name] for name in known if name == "_facts" or (name[-1] == "_" and name[0] != "_")}
+
+
+def model_of(learner: type) -> type[Model] | None:
+    """Return the class of the models of a learner, by the annotation of its `learn`; None if that is only `Model`."""
+    annotated = get_type_hints(learner.learn).get("return")  # type: ignore[attr-defined]
+    return annotated if isinstance(annotated, type) and annotated is not Model else None
+
+
+def _model_named(name):
+    """Return the class of models with this name."""
+    waiting = [Model]
+    while waiting:
+        kind = waiting.pop()
+        if kind.__name__ == name and kind is not Model:
+            return kind
+        waiting += kind.__subclasses__()
+    raise ValueError(f"the file holds a {name}, and no class of models has this name: import it first")

@@ -1,0 +1,1 @@
+from .checks import check_private_estimator as check_private_estimator

@@ -1,0 +1,331 @@
+"""The checks of private learners: what the library promises, tried on small tables."""
+
+import copy
+import inspect
+import pickle
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from sklearn.base import clone
+
+import dpfast
+from dpfast.accounting import Budget, BudgetExceeded
+from dpfast.audit import replay
+from dpfast.audit.replays import published, unlike
+from dpfast.mechanisms.draws import recording
+from dpfast.parts import MemoryParts
+from dpfast.parts.blocks import one_thread
+from dpfast.testing.tables import ROWS, SCHEMA, bits, frame, neighbors
+
+_RELATIONS = ("replace", "add-remove")
+_SEED = 7
+
+
+def check_private_estimator(estimator: Any) -> None:
+    """Check that a private classifier keeps what dpfast promises, on small tables; an error says what it does not.
+
+    Parameters
+    ----------
+    estimator : private classifier
+        Not fitted. It is copied; its budget is not charged. Parameters that make it fast make the checks fast.
+
+    Raises
+    ------
+    AssertionError
+        With the name of the check, the table, and what was found.
+
+    Notes
+    -----
+    The checks are
+
+    - **replays**: fits on hostile neighbouring tables, under both relations, for rows and for persons, with a schema
+      and without one, get the same answers (`dpfast.audit.replay`): one row moves no release by more than was charged,
+      and nothing else differs. Noise that was forgotten, a row's value in an attribute, a sum whose sensitivity is
+      larger than planned, and a number of rounds that depends on rows are found so;
+    - **refusals**: a fit that is refused changes no attribute, draws nothing and charges nothing;
+    - **interruptions**: a fit that is interrupted at any release keeps what it released, with its claim;
+    - **files**: a saved model, a pickled one and a copy predict alike, and a damaged file is refused;
+    - **sources**: an array, a sparse matrix, a frame, an Arrow table, a CSV file and parts give one model;
+    - **names**: columns are those of the fit, in their order, and parameters are those of the constructor;
+    - **determinism**: a seed gives one model, for any number of threads.
+
+    Passing them proves nothing: a proof of the sensitivity of each release remains the author's. A relation or a kind
+    of table that an estimator refuses before the charge is left out; it is an error if none remains.
+
+    Examples
+    --------
+    >>> from dpfast import NetHalfspaceClassifier
+    >>> from dpfast.testing import check_private_estimator
+    >>> check_private_estimator(NetHalfspaceClassifier(n_components=2, net_radius=0.5))
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for check in CHECKS:
+            try:
+                check(estimator)
+            except AssertionError:
+                raise
+            except Exception as error:
+                name = check.__name__.removeprefix("check_")
+                raise AssertionError(f"{name}: a fit or a prediction fails: {type(error).__name__}: {error}") from error
+
+
+def check_replays(estimator: Any) -> None:
+    """Check the answers of fits on neighbouring tables."""
+    withstood = 0
+    for relation in _RELATIONS:
+        for pair in neighbors(relation, _takes_units(estimator), hasattr(estimator, "schema")):
+            copied = _with(estimator, neighbors=relation, **pair.parameters)
+            found = replay(copied, pair.table, pair.neighbor, seed=_SEED)
+            if found.refusal and not found.differences:
+                continue
+            if not found.holds:
+                raise AssertionError(f"replay ({relation}, {pair.what}): {found}")
+            withstood += 1
+    if not withstood:
+        raise AssertionError(f"replay: every table was refused, the last one with {found.refusal}")
+
+
+def check_refusals(estimator: Any) -> None:
+    """Check that a fit that is refused leaves everything as it was."""
+    X, y = bits()
+    model = _fitted(estimator)
+    wrong = X.copy()
+    wrong[0, 0] = np.nan
+    for what, arguments in {
+        "NaN": ((wrong, y), {}),
+        "labels that are not declared": ((X, y), {"classes": [5, 6]}),
+        "one label less": ((X, y[:-1]), {}),
+        "weights": ((X, y), {"sample_weight": np.ones(len(y))}),
+        "no rows": ((X[:0], y[:0]), {}),
+    }.items():
+        _check_refused(model, what, *arguments)
+    for name, value in {"epsilon": -1.0, "neighbors": "nobody"}.items():
+        before = getattr(model, name)
+        _check_refused(model.set_params(**{name: value}), f"{name}={value!r}", (X, y), {})
+        model.set_params(**{name: before})
+    small = Budget(model.epsilon / 4, getattr(model, "delta", 0.0), neighbors=model.neighbors)
+    _check_refused(model, "a budget that does not suffice", (X, y), {}, small)
+
+
+def _check_refused(model, what, arguments, given, budget=None):
+    budget = budget or Budget(1e6, 0.5, neighbors="replace" if model.neighbors == "nobody" else model.neighbors)
+    rng, spent = np.random.default_rng(_SEED), budget.spent
+    model.set_params(budget=budget, random_state=rng)
+    state, before = copy.deepcopy(rng.bit_generator.state), pickle.dumps(published(model))
+    try:
+        model.fit(*arguments, **given)
+    except (ValueError, TypeError, BudgetExceeded):
+        if pickle.dumps(published(model)) != before:
+            raise AssertionError(f"refusal ({what}): the fit was refused, and the fitted attributes changed") from None
+        if rng.bit_generator.state != state:
+            raise AssertionError(f"refusal ({what}): the fit was refused after it drew from random_state") from None
+        if budget.spent != spent:
+            raise AssertionError(f"refusal ({what}): the fit was refused after it charged the budget") from None
+    else:
+        if what != "NaN":  # a learner may read missing values
+            raise AssertionError(f"refusal ({what}): the fit was not refused")
+    finally:
+        model.set_params(budget=None, random_state=None)
+
+
+class _Interrupter:
+    """Interrupts a fit at one of its questions, before or after the answer is drawn."""
+
+    def __init__(self, at: int, late: bool):
+        self.asked, self._at, self._late = 0, at, late
+
+    def answer(self, question: Any, draw: Callable[[], Any], rng: np.random.Generator) -> Any:
+        self.asked += 1
+        if self.asked == self._at and not self._late:
+            raise KeyboardInterrupt
+        answer = draw()
+        if self.asked == self._at:
+            raise KeyboardInterrupt
+        return answer
+
+
+def check_interruptions(estimator: Any) -> None:
+    """Check that a fit that is interrupted at any release is a model that says what was paid for."""
+    X, y = bits()
+    whole = _Interrupter(0, False)
+    with recording(whole):
+        _with(estimator, random_state=_SEED).fit(X, y, classes=[0, 1])
+    steps = range(1, whole.asked + 1)
+    for at in steps if len(steps) <= 16 else [*steps[:8], *steps[-8:]]:
+        for late in (False, True):
+            budget = Budget(1e6, 0.5, neighbors=estimator.neighbors)
+            model, interrupter = _with(estimator, random_state=_SEED, budget=budget), _Interrupter(at, late)
+            what = f"interruption ({'after' if late else 'before'} answer {at} of {whole.asked})"
+            try:
+                with recording(interrupter):
+                    model.fit(X, y, classes=[0, 1])
+            except KeyboardInterrupt:
+                pass
+            except BaseException as error:
+                raise AssertionError(f"{what}: it was replaced by {error!r}") from error
+            else:
+                raise AssertionError(f"{what}: it was lost, and the fit went on")
+            _check_kept(model, budget, what)
+
+
+def _check_kept(model, budget, what):
+    if budget.spent == (0.0, 0.0):
+        raise AssertionError(f"{what}: an answer was drawn before the charge")
+    if "privacy_" not in vars(model):
+        raise AssertionError(f"{what}: the fit was charged, and the estimator has no privacy_")
+    X, _ = bits()
+    if not any(event.used for event in model.privacy_.events):
+        return
+    try:
+        predicted = model.predict(X)
+    except Exception as error:
+        raise AssertionError(f"{what}: releases are claimed, and the model does not predict: {error!r}") from error
+    if not np.array_equal(predicted, pickle.loads(pickle.dumps(model)).predict(X)):
+        raise AssertionError(f"{what}: what was released does not survive a pickle")
+
+
+def check_files(estimator: Any) -> None:
+    """Check that a saved, a pickled and a copied model are the same model."""
+    X, _ = bits()
+    model = _fitted(estimator)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.json"
+        model.save(path)
+        for what, again in {
+            "the file": dpfast.load(path),
+            "the pickle": pickle.loads(pickle.dumps(model)),
+            "a copy": copy.deepcopy(model),
+        }.items():
+            _check_same(f"files: {what}", model, again)
+            if not np.array_equal(model.predict(X), again.predict(X)):
+                raise AssertionError(f"files: {what} does not predict what the model does")
+            if getattr(again, "random_state", None) is not None:
+                raise AssertionError(f"files: {what} holds random_state, which reveals the noise")
+        content = path.read_text()
+        path.write_text(content.replace('"released"', '"Released"', 1))
+        try:
+            dpfast.load(path)
+        except ValueError:
+            return
+        raise AssertionError("files: a damaged file was loaded")
+
+
+def check_sources(estimator: Any) -> None:
+    """Check that the kind of a table does not matter."""
+    import scipy.sparse as sp
+
+    X, y = bits()
+    tables = {"float32": X.astype(np.float32), "int8": X.astype(np.int8), "lists": X.tolist()}
+    if estimator.__sklearn_tags__().input_tags.sparse:
+        tables["a sparse matrix"] = sp.csr_array(X)
+    model = _fitted(estimator)
+    for what, table in tables.items():
+        _check_same(f"sources: an array and {what}", model, _fitted(estimator, (table, y)))
+    if "schema" not in estimator.get_params():
+        return
+    try:
+        model = _fitted(estimator, (frame(),), schema=SCHEMA)
+    except ValueError:
+        return  # it reads no codes
+    with tempfile.TemporaryDirectory() as folder:
+        for what, table in _sources(Path(folder)):
+            try:
+                other = _fitted(estimator, (table,), schema=SCHEMA)
+            except ValueError as error:
+                if "takes no table in parts" in str(error):
+                    continue
+                raise AssertionError(f"sources: a frame is read, and {what} is refused: {error}") from error
+            _check_same(f"sources: a frame and {what}", model, other)
+
+
+def _sources(folder: Path) -> Iterator[tuple[str, Any]]:
+    table = frame()
+    yield "an Arrow table", pa.Table.from_pandas(table)
+    yield "columns", {name: table[name].to_numpy() for name in table}
+    table.to_csv(folder / "t.csv", index=False)
+    yield "a CSV file", dpfast.FileParts(folder / "t.csv")
+    yield "parts", MemoryParts([(table.iloc[a:b], None) for a, b in ((0, 5), (5, 6), (6, ROWS))])
+
+
+def check_names(estimator: Any) -> None:
+    """Check the names of columns and of parameters."""
+    parameters = estimator.get_params()
+    if clone(estimator).get_params().keys() != parameters.keys():
+        raise AssertionError("names: a clone has other parameters")
+    known = set(inspect.signature(type(estimator).__init__).parameters)
+    if not set(parameters) <= known:
+        raise AssertionError(f"names: {sorted(set(parameters) - known)} are no parameters of the constructor")
+    X, y = bits()
+    model = _fitted(estimator)
+    if model.n_features_in_ != X.shape[1] or model.classes_.tolist() != [0, 1]:
+        raise AssertionError("names: n_features_in_ and classes_ must be those of the table")
+    _refused(model, X[:, :2], "names: rows with fewer columns than those of the fit")
+    if "schema" not in parameters:
+        return
+    names = [f"c{j}" for j in range(X.shape[1])]
+    table = pd.DataFrame(X, columns=names)
+    model = _fitted(estimator, (table, y))
+    if list(model.feature_names_in_) != names:
+        raise AssertionError(f"names: feature_names_in_ must be {names}, got {list(model.feature_names_in_)}")
+    _refused(model, table.rename(columns={"c0": "other"}), "names: a column with another name than in the fit")
+    if "privacy_" not in vars(model) or str(model.privacy_.epsilon) not in str(model.privacy_):
+        raise AssertionError("names: privacy_ must state epsilon")
+
+
+def check_determinism(estimator: Any) -> None:
+    """Check that a seed gives one model."""
+    first, second = _fitted(estimator), _fitted(estimator)
+    _check_same("determinism: two fits with one seed", first, second)
+    with one_thread():
+        _check_same("determinism: many threads and one", first, _fitted(estimator))
+    if not first.privacy_.reproducible:
+        raise AssertionError("determinism: privacy_ must say that a seed was given")
+
+
+CHECKS: tuple[Callable[[Any], None], ...] = (
+    check_names,
+    check_determinism,
+    check_replays,
+    check_refusals,
+    check_interruptions,
+    check_files,
+    check_sources,
+)
+
+
+def _with(estimator, **parameters):
+    """Return a copy with these parameters, of those that it has."""
+    copied = clone(estimator)
+    return copied.set_params(**{name: value for name, value in parameters.items() if name in copied.get_params()})
+
+
+def _fitted(estimator, arguments=None, **parameters):
+    return _with(estimator, random_state=_SEED, **parameters).fit(*(arguments or bits()), classes=[0, 1])
+
+
+def _takes_units(estimator):
+    return "units" in inspect.signature(estimator.fit).parameters
+
+
+def _check_same(what, one, other):
+    """Check that two models publish the same, but for the notes, which name the kind of a table."""
+    first, second = (
+        {name: each[name] for name in sorted(each) if name != "notes_"} for each in map(published, (one, other))
+    )
+    for difference in unlike(first, second, ""):
+        raise AssertionError(f"{what}: {difference}")
+
+
+def _refused(model, X, what):
+    try:
+        model.predict(X)
+    except (ValueError, TypeError):
+        return
+    raise AssertionError(f"{what} must be refused by predict")

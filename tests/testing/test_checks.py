@@ -1,0 +1,182 @@
+"""`check_private_estimator` finds nothing wrong with the learners of dpfast, and every planted fault."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+import dpfast
+from dpfast.base import GaussianSum, IntArray, Model, Plan, PrivateClassifier, estimator, sqrt_up
+from dpfast.testing import check_private_estimator
+
+LEARNERS = {
+    "boosted": dpfast.BoostedHalfspaceClassifier(n_rounds=3, density=0.9),
+    "finite class": dpfast.FiniteClassLearner(),
+    "finite class with probabilities": dpfast.FiniteClassLearner(probability_share=0.1),
+    "halfspace": dpfast.HalfspaceClassifier(n_rounds=3),
+    "linear learner": dpfast.LinearLearner(),
+    "list": dpfast.DecisionListClassifier(threshold=0.5, max_rules=4),
+    "net": dpfast.NetHalfspaceClassifier(n_components=2, net_radius=0.5),
+    "net with probabilities": dpfast.NetHalfspaceClassifier(n_components=2, net_radius=0.5, probability_share=0.1),
+    "projected": dpfast.ProjectedHalfspaceClassifier(n_rounds=3),
+    "winnow": dpfast.DPWinnowClassifier(n_updates=3),
+}
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_the_learners_of_dpfast_pass(name):
+    check_private_estimator(LEARNERS[name])
+
+
+# ---- a learner as the page has it, and its faults -------------------------------------------------------------------
+
+
+def histogram(piece, n_classes):
+    cells = [
+        np.bincount(column * np.int64(n_classes) + piece.labels, minlength=size * n_classes)
+        for column, size in zip(piece.rows.codes.columns, piece.rows.sizes, strict=True)
+    ]
+    return np.concatenate(cells).reshape(-1, n_classes)
+
+
+@dataclass(frozen=True)
+class Counts(Model):
+    counts: IntArray
+    sizes: tuple[int, ...]
+
+    def log_odds(self, rows):
+        parts = np.split(np.log(np.maximum(self.counts, 0) + 1.0), np.cumsum(self.sizes)[:-1])
+        return sum(each[column] for each, column in zip(parts, rows.codes.columns, strict=True))
+
+
+@estimator
+class Sound(PrivateClassifier):
+    """A learner without a fault."""
+
+    def plan(self, task):
+        moves = sqrt_up(task.changed_rows * task.n_columns)
+        return Plan(histogram=GaussianSum(moves, size=task.n_codes * task.n_classes))
+
+    def learn(self, rows, plan, run) -> Counts:
+        return Counts(run.release("histogram", rows.sum(histogram, rows.n_classes)), rows.sizes)
+
+
+@estimator
+class NoiseForgotten(Sound):
+    """Publishes exact counts."""
+
+    def learn(self, rows, plan, run) -> Counts:
+        run.release("histogram", rows.sum(histogram, rows.n_classes))
+        return Counts(rows.sum(histogram, rows.n_classes), rows.sizes)
+
+
+@estimator
+class OwnNoise(Sound):
+    """Draws noise of its own."""
+
+    def learn(self, rows, plan, run) -> Counts:
+        exact = rows.sum(histogram, rows.n_classes)
+        return Counts(exact + np.random.default_rng(0).integers(-9, 9, exact.shape), rows.sizes)
+
+
+@estimator
+class ValueInAnAttribute(Sound):
+    """Remembers how many rows have the first code."""
+
+    def learn(self, rows, plan, run) -> Counts:
+        exact = rows.sum(histogram, rows.n_classes)
+        self.seen = int(exact[0].sum())
+        return Counts(run.release("histogram", exact), rows.sizes)
+
+
+@estimator
+class TwiceTheSensitivity(Sound):
+    """Counts every row twice."""
+
+    def learn(self, rows, plan, run) -> Counts:
+        return Counts(run.release("histogram", 2 * rows.sum(histogram, rows.n_classes)), rows.sizes)
+
+
+@estimator
+class RelationForgotten(Sound):
+    """Plans for rows that are added, also where they are replaced."""
+
+    def plan(self, task):
+        return Plan(histogram=GaussianSum(sqrt_up(task.n_columns), size=task.n_codes * task.n_classes))
+
+
+@estimator
+class RoundsByRows(Sound):
+    """Makes as many rounds as the rows ask for."""
+
+    def plan(self, task):
+        return Plan(histogram=GaussianSum(sqrt_up(task.changed_rows * task.n_columns), times=99, size=9999))
+
+    def learn(self, rows, plan, run) -> Counts:
+        exact, total = rows.sum(histogram, rows.n_classes), 0
+        for _ in range(int(exact[0, 0])):
+            total = total + run.release("histogram", exact)
+        return Counts(np.asarray(total + 0 * exact), rows.sizes)
+
+
+@estimator
+class OnceTooOften(Sound):
+    """Makes a release more than planned."""
+
+    def learn(self, rows, plan, run) -> Counts:
+        exact = rows.sum(histogram, rows.n_classes)
+        run.release("histogram", exact)
+        return Counts(run.release("histogram", exact), rows.sizes)
+
+
+@estimator
+class RefusesRows(Sound):
+    """Refuses rows after the charge."""
+
+    def learn(self, rows, plan, run) -> Counts:
+        exact = rows.sum(histogram, rows.n_classes)
+        if exact[0, 0] == 0:
+            raise ValueError("no row has the first code")
+        return Counts(run.release("histogram", exact), rows.sizes)
+
+
+@dataclass(frozen=True)
+class Unsaved(Model):
+    counts: IntArray
+
+    def scores(self, rows):
+        return np.resize(self.counts, len(rows)).astype(float)
+
+    def to_dict(self):
+        return {"counts": [0] * len(self.counts)}
+
+
+@estimator
+class LosesItsModel(Sound):
+    """Writes other counts to its file."""
+
+    def learn(self, rows, plan, run) -> Unsaved:
+        return Unsaved(run.release("histogram", rows.sum(histogram, rows.n_classes)).ravel())
+
+
+FAULTS = {
+    NoiseForgotten: "replay",
+    OwnNoise: "replay",
+    ValueInAnAttribute: "replay.*seen",
+    TwiceTheSensitivity: "replay.*moved by at most",
+    RelationForgotten: "replay.*moved by at most",
+    RoundsByRows: "replay",
+    OnceTooOften: "planned 1 times",
+    RefusesRows: "refused after it charged|no row has the first code",
+    LosesItsModel: "files: the file",
+}
+
+
+def test_a_sound_learner_passes():
+    check_private_estimator(Sound())
+
+
+@pytest.mark.parametrize("learner", FAULTS, ids=lambda each: each.__name__)
+def test_a_planted_fault_is_found(learner):
+    with pytest.raises(AssertionError, match=FAULTS[learner]):
+        check_private_estimator(learner())
