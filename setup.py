@@ -89,6 +89,7 @@ KERNELS = {  # dpfast/kernels/<name>.pyx over these of csrc/
     "unit_rows": ["unit_rows", "logistic", "dpf_cpu"],
     "logistic": ["logistic", "dpf_cpu"],
     "classes": ["classes", "bits", "dpf_cpu"],
+    "trees": ["trees", "dpf_cpu"],
     "codes": ["codes", "codes_join", "codes_margins", "bits", "dpf_cpu"],
     "_cyutility": [],
 }

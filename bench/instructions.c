@@ -33,6 +33,7 @@
 #include "scores.h"
 #include "signs.h"
 #include "sparse_vector.h"
+#include "trees.h"
 #include "unit_rows.h"
 
 /* ---- inputs: splitmix64, the same everywhere -------------------------- */
@@ -432,6 +433,27 @@ static void draw_below(bool measuring) {
     drawn = zeros(DRAWS, 8);
 }
 
+static void trees_leaves(bool measuring) {
+    enum { TREES = 16, DEPTH = 4, NODES = (1 << DEPTH) - 1, COLUMNS = 8 };
+    static const uint8_t *column[COLUMNS];
+    static uint32_t *asked;
+    static uint8_t *threshold, *scratch, *leaf;
+    if (measuring) {
+        dpf_trees_leaves(column, asked, threshold, TREES, DEPTH, N, N, scratch, leaf);
+        return;
+    }
+    uint64_t state = 10;
+    for (size_t j = 0; j < COLUMNS; j++) {
+        uint8_t *bytes = zeros(N, 1);
+        for (size_t i = 0; i < N; i++) bytes[i] = (uint8_t)mix(&state);
+        column[j] = bytes;
+    }
+    asked = zeros(TREES * NODES, 4), threshold = zeros(TREES * NODES, 1);
+    for (size_t q = 0; q < TREES * NODES; q++) asked[q] = mix(&state) % COLUMNS, threshold[q] = (uint8_t)mix(&state);
+    scratch = zeros(NODES * DPF_TREES_BLOCK, 1);
+    leaf = zeros(TREES * N, 1);
+}
+
 static void classes_counts(bool measuring) {
     static uint64_t *columns, *members;
     static uint32_t *count;
@@ -609,6 +631,7 @@ static const struct {
     {"sparse_vector_run", sparse_vector_run},
     {"draw_below", draw_below},
     {"classes_counts", classes_counts},
+    {"trees_leaves", trees_leaves},
     {"signs_matrix", signs_matrix},
     {"logistic_two", logistic_two},
     {"logistic_many", logistic_many},

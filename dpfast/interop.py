@@ -84,10 +84,12 @@ def _halfspace(graph, model):
     two = len(model.classes_) == 2
     if hasattr(model, "encoder_"):
         at = graph("Add", "codes", _offsets(model))
-        start = int(model.coef_.shape[1]) - sum(pair.size for pair in model.interactions_)
+        start = int(_no_rows(model).offsets[-1])
         for pair in model.interactions_:
             at = graph("Concat", at, _cells(graph, pair, start), axis=1)
             start += pair.size
+        if model.trees_ is not None:
+            at = graph("Concat", at, _leaves(graph, model.trees_, start), axis=1)
         sums = graph("ReduceSum", graph("Gather", model.coef_.T, at), np.array([1]), keepdims=0)
         scores = graph("Add", sums, model.intercept_ + model.shift_)
     else:
@@ -115,6 +117,28 @@ def _cells(graph, pair, start):
         for j, group in zip(pair.columns, pair.groups, strict=True)
     ]
     return graph("Add", graph("Mul", groups[0], pair.shape[1]), graph("Add", groups[1], start))
+
+
+def _leaves(graph, forest, start):
+    """Return the places in `coef_` of the leaves of all trees, shape (n, trees); they begin at `start`."""
+    columns = [
+        graph("Gather", np.array(order, np.int64), graph("Gather", "codes", np.array([j], np.int64), axis=1))
+        for j, order in forest.orders
+    ]
+    places, below = graph("Concat", *columns, axis=1), None
+    for level in reversed(range(forest.depth)):
+        nodes = slice((1 << level) - 1, (2 << level) - 1)
+        asked, thresholds = (np.array(each, np.int64)[:, nodes] for each in (forest.asked, forest.thresholds))
+        above = graph("Greater", graph("Gather", places, asked, axis=1), thresholds)  # (n, trees, nodes)
+        if below is None:
+            below = graph.cast(above, "INT64")
+            continue
+        no, yes = (
+            graph("Slice", below, np.array([k]), np.array([2 << level]), np.array([2]), np.array([2])) for k in (0, 1)
+        )
+        below = graph("Where", above, graph("Add", yes, 1 << (forest.depth - 1 - level)), no)
+    firsts = start + np.cumsum([0, *forest.sizes[:-1]])
+    return graph("Add", graph("Squeeze", below, np.array([2])), firsts)
 
 
 def _rules(graph, model):

@@ -126,6 +126,9 @@ OPTIONS = {
     "interactions": Own(
         "interactions", "0", "Largest number of pairs of columns to learn from together.", _integer, "auto|N"
     ),
+    "trees": Own(
+        "trees", "auto", "Number of random trees of what columns say together.", _integer, "auto|N"
+    ),
     "margin": Own(
         "margin", "auto", "Smallest cosine that rows are assumed to have with the best halfspace; auto is 0.1 for net.",
         _number, "auto|X",

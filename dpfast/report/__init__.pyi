@@ -5,3 +5,5 @@ from .additive import terms as terms
 from .html import claim_in_words as claim_in_words
 from .html import page as page
 from .html import write as write
+from .trees import Leaf as Leaf
+from .trees import leaves as leaves

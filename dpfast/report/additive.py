@@ -168,7 +168,7 @@ def terms(model: Any) -> list[Term]:
     -------
     list of Term
         One for each column and class (for two classes only the second), and a `PairTerm` for each pair of columns in
-        `interactions_`, in the order of decreasing `importance`.
+        `interactions_`, in the order of decreasing `importance`. Trees have none: see `dpfast.report.leaves`.
 
     Raises
     ------
@@ -177,7 +177,9 @@ def terms(model: Any) -> list[Term]:
     """
     columns, weights = code_columns(model), np.atleast_2d(getattr(model, "coef_", []))
     pairs = getattr(model, "interactions_", ())
-    if columns is None or weights.shape[1] != sum(each.size for each in (*columns, *pairs)):
+    forest = getattr(model, "trees_", None)
+    leaves = 0 if forest is None else sum(forest.sizes)
+    if columns is None or weights.shape[1] - leaves != sum(each.size for each in (*columns, *pairs)):
         raise ValueError(
             "terms are those of an additive model of a table with a schema: a HalfspaceClassifier with schema=, say; "
             f"this {type(model).__name__} has none"

@@ -9,11 +9,13 @@ import numpy as np
 from dpfast.report.additive import PairTerm, Term, code_columns, lost_in_noise, terms
 from dpfast.report.drawing import Axis, Scale, bars, heat, steps
 from dpfast.report.text import MOST_COLUMNS, column_line, condition_text, names_of, precision_text, support_text
+from dpfast.report.trees import leaves
 from dpfast.tables.cells import CodeColumn
 
 _DRAWN, _POINTED = 4000, 900  # bins in all that are drawn, and bins with a tooltip: a page stays below 300 kB
 _BAR = 7  # bins that take as many bytes as a bar
 _MOST_RULES, _MOST_LETTERS = 400, 400  # and letters of names of columns that are not drawn
+_MOST_LEAVES = 20
 _CROWDED = 0.6  # bins are drawn equally wide if this share of them is in a tenth of the range
 
 
@@ -24,6 +26,7 @@ def panels(model) -> Iterable[str]:
         yield from _rules(model)
     elif code_columns(model) is not None and hasattr(model, "terms"):
         yield from _curves(model, terms(model))
+        yield from _trees(model)
     elif hasattr(model, "coef_"):
         yield "<h2>The largest weights</h2>"
         yield from _weights(model)
@@ -91,8 +94,9 @@ def _curves(model, found: list[Term]) -> Iterable[str]:
         if any(isinstance(term, PairTerm) for term in found)
         else ""
     )
+    more = ", and what columns add together" * (getattr(model, "trees_", None) is not None)
     yield (
-        '<p class="soft">The score of a row is a constant plus what its value adds in each column. '
+        f'<p class="soft">The score of a row is a constant plus what its value adds in each column{more}. '
         f"{reads} {maps}{noise} All panels have the same scale; the "
         "columns that move the scores of rows most, on average, come first.</p>"
     )
@@ -107,9 +111,32 @@ def _curves(model, found: list[Term]) -> Iterable[str]:
         names = ", ".join(map(escape, pale))
         names = names if len(names) <= _MOST_LETTERS else names[: names.rfind(",", 0, _MOST_LETTERS)] + " and others"
         which = f"{len(pale):,} more" if clear else "any column"
-        yield f'<p class="soft">Nothing clear of noise was learned from {which}: {names}.</p>'
+        alone = " by itself" * (getattr(model, "trees_", None) is not None)
+        yield f'<p class="soft">Nothing clear of noise was learned{alone} from {which}: {names}.</p>'
     if drawn < len(clear):
         yield f'<p class="soft">Another {len(clear) - drawn:,} matter less than these, and are not drawn.</p>'
+
+
+def _trees(model) -> Iterable[str]:
+    """Yield the leaves of trees that move scores most and are clear of noise."""
+    if getattr(model, "trees_", None) is None:
+        return
+    found = leaves(model)
+    yield "<h2>What columns add together</h2>"
+    yield (
+        f'<p class="soft">Beside its columns, the score has {len(model.trees_.asked):,} trees, drawn at random from '
+        "what was released. Each adds a number for the combination of values that a row has. "
+    )
+    if not found:
+        yield "No single combination is clear of noise.</p>"
+        return
+    yield f"These combinations move the scores of rows most, of {len(found):,} that are clear of noise.</p>"
+    two = len(model.classes_) == 2
+    rows = [
+        (" and ".join(leaf.conditions) or "any row", f"{leaf.weight:+.2f}" + ("" if two else f" for {leaf.label}"))
+        for leaf in found[:_MOST_LEAVES]
+    ]
+    yield plain_table("the combinations", ("rows with", "add to the score"), rows)
 
 
 def _panel(term: Term, scale: Scale, classes: int, pointed: bool) -> str:

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from dpfast.report.additive import code_columns, lost_in_noise, terms
+from dpfast.report.trees import leaves
 from dpfast.tables.cells import MISSING_NAME, CodeColumn
 from dpfast.tables.naming import listed
 
+_MOST_LEAVES = 5
 MOST_COLUMNS, _MOST_TERMS, _MOST_VALUES, _LONGEST = 250, 30, 12, 300  # columns, terms, values of one, letters of these
 
 
@@ -17,6 +19,7 @@ def summary(model: Any) -> str:
     lines = [repr(model), str(model.privacy_)]
     if code_columns(model) is not None and hasattr(model, "terms"):
         lines += _by_column(terms(model), model.classes_)
+        lines += _by_leaf(model)
     lines += found_lines(getattr(model, "encoder_", None))
     return "\n".join(lines)
 
@@ -36,6 +39,18 @@ def _by_column(every, classes):
         yield f"and {len(found) - _MOST_TERMS:,} columns that matter less"
     if found[0].clear and (noise := lost_in_noise(every)):
         yield f"nothing clear of noise: {listed(noise)}"
+
+
+def _by_leaf(model):
+    """Yield the number of trees, and the leaves that move scores most and are clear of noise."""
+    if getattr(model, "trees_", None) is None:
+        return
+    found = leaves(model)
+    yield f"{len(model.trees_.asked)} random trees of depth {model.trees_.depth} add what columns say together" + (
+        "; no single leaf is clear of noise" if not found else ":"
+    )
+    for leaf in found[:_MOST_LEAVES]:
+        yield f"  {leaf}" + ("" if len(model.classes_) == 2 else f" for {leaf.label}")
 
 
 def found_lines(encoder: Any) -> list[str]:

@@ -231,6 +231,7 @@ _LARGE_PARTS = 16  # blocks of bytes in a part, enough for tables of joint codes
 _NEAR = 1 << 18  # residuals that are computed before they are added up
 _NEAR_PAIRS = 1 << 15  # the same, if codes of pairs are computed too
 _LIMITED = 1 << 16  # rows whose limits are computed together
+_WALKED = 1 << 14  # rows whose leaves are found together
 
 
 class CodeRows:
@@ -331,10 +332,36 @@ class CodeRows:
             if not known or [len(group) for group in pair.groups] != [self.sizes[j] for j in pair.columns]:
                 raise ValueError(f"columns {pair.columns} of X have other codes than the model's")
         map_blocks(join, self._parts)
-        sizes = [*self.sizes, *(pair.size for pair in pairs)]
+        return self._with(made, [pair.size for pair in pairs])
+
+    def with_leaves(self, forest):
+        """Return the rows with one more column for each tree; its codes are the leaves."""
+        for j, places in forest.orders:
+            if j >= len(self.sizes) or len(places) != self.sizes[j]:
+                raise ValueError(f"column {j} of X has other codes than the model's")
+        made = np.empty((len(forest.asked), self.shape[0]), np.uint8)
+
+        def walk(part):
+            rows, columns = part
+            for some in slices(columns.n, _WALKED):
+                near = columns.part(some.start, some.stop).columns
+                views = [_grouped(near[j], places) for j, places in forest.orders]
+                made[:, rows.start + some.start : rows.start + some.stop] = forest.leaves(views)
+
+        map_blocks(walk, self._parts)
+        return self._with(made, forest.sizes)
+
+    def without_rows(self):
+        """Return the same columns of codes without rows."""
+        rows = CodeRows.__new__(CodeRows)
+        rows._set(self._codes.part(0, 0), self.columns)
+        return rows
+
+    def _with(self, made, sizes):
+        """Return the rows with further columns of bytes, of these sizes."""
         arrays = [*self._codes.columns, *map(frozen, made)]
         rows = CodeRows.__new__(CodeRows)
-        rows._set(kernel.Columns(arrays, sizes), (*self.columns, *[None] * len(pairs)))
+        rows._set(kernel.Columns(arrays, [*self.sizes, *sizes]), (*self.columns, *[None] * len(sizes)))
         return rows
 
     def _summed(self, near, add_up, size, labels, limits, table, step, constants):

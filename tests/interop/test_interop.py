@@ -51,10 +51,11 @@ def assert_same(model, X):
         dpfast.HalfspaceClassifier(8, n_rounds=5, random_state=0),
         dpfast.HalfspaceClassifier(8, n_rounds=5, schema=SCHEMA, class_weight={"yes": 3}, random_state=0),
         dpfast.HalfspaceClassifier(8, n_rounds=10, interactions=1, schema=SCHEMA, random_state=0),
+        dpfast.HalfspaceClassifier(8, n_rounds=10, trees=7, schema=SCHEMA, random_state=0),
         dpfast.DecisionListClassifier(8, random_state=0),
         dpfast.DecisionListClassifier(8, schema=SCHEMA, conjunctions=2, random_state=0),
     ],
-    ids=["halfspace, discovered", "halfspace, declared", "pairs", "list, discovered", "list, declared"],
+    ids=["halfspace, discovered", "halfspace, declared", "pairs", "trees", "list, discovered", "list, declared"],
 )
 def test_onnx_predicts_the_same_from_codes(model, people):
     df, y = people

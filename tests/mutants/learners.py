@@ -100,6 +100,8 @@ MUTANTS = [
     _m("stream: a checkpoint keeps edited parameters", "winnow/streaming", 'self._document() | {"parameters": state.parameters}', "self._document()", f"{_WINNOW}/test_checkpoint.py"),
     _m("stream: counted while it moves", "winnow/streaming", "        if p.probability_share:\n", "        if False:\n", f"{_CHANCES} {_WINNOW}"),
     _m("progress: rows where their number is private", "base", ' if self.neighbors == "replace" else {}', "", "learners/test_progress.py"),
+    _m("trees: limits are those of rows without leaves", "halfspaces/images", "rows.limits(squares, allowed, LIMIT)", "piece.rows.limits(squares[: piece.rows.shape[1]], allowed, LIMIT)", f"{_HALF}/test_trees.py"),
+    _m("trees: leaves are not in the norm", "halfspaces/images", "np.full(size, entry_of)))", "np.full(size, entry_of)))\n                self._leaf = 0.0 if leaf else self._leaf", f"{_HALF}/test_trees.py"),
     _m("pairs: more classes move by as much as two", "halfspaces/pairs", "(1 if classes == 2 else 2) * limit", "limit", f"{_HALF}/test_pairs.py"),
     _m("pairs: replace moves by as much as adding", "halfspaces/pairs", "changed_rows(neighbors) * (1 if", "(1 if", f"{_HALF}/test_pairs.py"),
     _m("pairs: an interval of half the length", "halfspaces/pairs", "width = 2 * rows_per_unit", "width = rows_per_unit", f"{_HALF}/test_pairs.py"),

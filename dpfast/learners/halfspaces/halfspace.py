@@ -17,6 +17,7 @@ from dpfast.learners.halfspaces.model import ROUNDS_PAID, Model, Noise, class_we
 from dpfast.learners.halfspaces.pairs import GROUPS, SHARE, draws, restored
 from dpfast.learners.halfspaces.plain import PlainImage
 from dpfast.learners.halfspaces.steepness import log_chances, log_odds
+from dpfast.learners.halfspaces.trees import BEFORE, DEEPEST, MOST_TREES, depth_of, most_trees, restored_forest
 from dpfast.learners.parameters import Kind, auto, count, estimator, flag, optional, parameter, positive
 from dpfast.learners.saving import entries, integer, reals
 from dpfast.mechanisms import discrete_gaussian
@@ -83,6 +84,13 @@ class HalfspaceClassifier(PrivateClassifier):
         The largest number of pairs of columns that are considered together, for a `CodeTable` or a table with a schema;
         "auto" is 8, and 0 for other rows. Pairs that are worth their noise are chosen privately after three tenths of
         the rounds, for a 20th of the bill: see `dpfast.learners.halfspaces.pairs`.
+    trees : "auto" or int, default="auto"
+        The number of random trees, for a `CodeTable` or a table with a schema; 0 for other rows. Trees see what columns
+        say together. They are drawn from what the first rounds released, so they cost no privacy, and each is one more
+        column, whose codes are its leaves: see `dpfast.learners.halfspaces.trees`. "auto" is 100 if the rows are many
+        enough for the budget, that is, if n mu is at least 16,000, where n is the public or released number of rows,
+        and a Gaussian mechanism of sensitivity 1 and standard deviation 1 / mu is (epsilon, delta)-DP; otherwise, and
+        with `interactions`, it is 0.
     encoder_share : float in (0, 1) or "auto", default="auto"
         Share of the bill for what is discovered, in squares of the sensitivity of Gaussian releases. "auto" is 1/21,
         the cost of the opening of a declared table, which the discovery replaces, or 1/8 if labels are discovered, too:
@@ -92,8 +100,9 @@ class HalfspaceClassifier(PrivateClassifier):
     ----------
     coef_ : ndarray, shape (1, m) for two classes, else (k, m)
         For a `CodeTable` there is an entry for each code: entry offsets[j] + v is what code v of column j adds to the
-        score, also for columns of numbers. The cells of each of `interactions_` follow, row by row. For other rows x
-        the score is <x, coef_> + `intercept_`, divided by the norm of (x, 1), plus `shift_`.
+        score, also for columns of numbers. The cells of each of `interactions_` follow, row by row, then the
+        leaves of each tree. For other rows x the score is <x, coef_> + `intercept_`, divided by the norm of (x, 1),
+        plus `shift_`.
     coef_noise_ : ndarray, of the shape of coef_
         Standard deviation of the noise in each coefficient minus its mean over the rows, by `code_shares_`; only for a
         `CodeTable`. Later rounds correct some of this noise.
@@ -108,6 +117,8 @@ class HalfspaceClassifier(PrivateClassifier):
     interactions_ : tuple of Interaction
         The chosen pairs, in this order: `columns` are the numbers of their columns, and `groups` has the group of each
         code. The cell of a row is given by the groups of its two codes.
+    trees_ : Forest or None
+        The trees, which `coef_` has weights for; None without trees. See `dpfast.learners.halfspaces.trees`.
     class_weight_ : ndarray of float64, shape (k,)
         The weights of the classes, the largest 1; only if there are any.
     sigma_ : float
@@ -135,6 +146,7 @@ class HalfspaceClassifier(PrivateClassifier):
     class_weight: Mapping[Any, float] | str | None = parameter(None, optional(auto(_WEIGHTS, "balanced")))
     fit_intercept: bool = parameter(True, flag())
     interactions: int | str = parameter(0, auto(count(0, _MOST_INTERACTIONS)))
+    trees: int | str = parameter("auto", auto(count(0, MOST_TREES)))
     _discovery_share = Fraction(1, ROUNDS_PAID + 1)
     _open_share = Fraction(1, 8)
     _one_bill = True
@@ -149,7 +161,8 @@ class HalfspaceClassifier(PrivateClassifier):
             p.n_rounds = ROUNDS
         image = image_of(rows, k, p.fit_intercept)
         most = image.most_pairs(p.interactions)
-        noise = Noise(p, image, k, most)
+        trees = image.most_trees(p.trees, p.interactions)
+        noise = Noise(p, image, k, most, trees << DEEPEST)
         public.others.update(n_rounds_=p.n_rounds, sigma_=noise.sigma / image.reach)
         model = Model(image, k, rows.shape[1])
         n = public.n_rows if p.neighbors == "replace" else None
@@ -171,7 +184,11 @@ class HalfspaceClassifier(PrivateClassifier):
             run.attributes["class_weight_"] = sizes.min() / sizes
         deviation, alone = noise.sigma / image.reach, int(p.n_rounds * _BEFORE_PAIRS) if most else -1
         model.begin(deviation, p)
+        depth = depth_of(image.opening.n, p.epsilon, p.delta, p.trees) if trees else 0
+        bare = int(p.n_rounds * BEFORE) if depth else -1
         for done in self._shown(range(p.n_rounds), "rounds", parts, public):
+            if done == bare:
+                model.plant(trees, depth, deviation, p.n_rounds - done, run.rng)
             if done == alone:
                 self._join_pairs(parts, model, deviation, p.n_rounds - done, most, noise.exponents, run)
             total = model.image.entries(parts.sum(*model.image.question(model.descent.seen(), model.constants)))
@@ -221,7 +238,7 @@ class HalfspaceClassifier(PrivateClassifier):
         moves, left = p.rows_per_unit * sensitivity(CodeImage.reach, 2, p.neighbors), 1 - p.bill[2]
         rounds = ROUNDS if p.n_rounds == "auto" else p.n_rounds
         most = MOST_PAIRS if p.interactions == "auto" else p.interactions
-        size = _MOST_CLASSES * (1 + sum(map(sum, sizes)) + most * GROUPS**2)
+        size = _MOST_CLASSES * (1 + sum(map(sum, sizes)) + most * GROUPS**2 + (most_trees(p.trees) << DEEPEST))
         if not most:
             return (NoisySums(moves, left, size, rounds),)
         pairs = draws(p.neighbors, 2, LIMIT, left / SHARE, most, p.rows_per_unit)
@@ -231,6 +248,7 @@ class HalfspaceClassifier(PrivateClassifier):
         model = run.released
         self.coef_, self.intercept_, self.shift_ = model.linear()
         self.interactions_ = model.interactions
+        self.trees_ = model.forest
         noise = model.noise()
         if noise is not None:
             self.coef_noise_, self.code_shares_ = noise, model.image.shares
@@ -244,6 +262,11 @@ class HalfspaceClassifier(PrivateClassifier):
     def _checked(self, X=None, y=None, units=None):
         p = super()._checked(X, y, units)
         discrete_gaussian_sigma(p.epsilon, p.delta)  # refuses what they may not be
+        if p.interactions and p.trees not in ("auto", 0):
+            raise ValueError(
+                f"trees and interactions are two ways to join columns, got trees={p.trees} and "
+                f"interactions={p.interactions!r}: set one of them to 0"
+            )
         return p
 
     # ---- what was learned ------------------------------------------------------------------------------------------
@@ -261,6 +284,7 @@ class HalfspaceClassifier(PrivateClassifier):
         self._check_features(X)
         if isinstance(X, CodeTable):
             rows = rows.joined(self.interactions_) if self.interactions_ else rows
+            rows = rows if self.trees_ is None else rows.with_leaves(self.trees_)
             scores = rows.looked_up(self.coef_.T, self.intercept_ + self.shift_)
         else:
             w = np.concatenate([self.coef_, self.intercept_[:, np.newaxis]], axis=1).T[: rows.shape[1]]
@@ -305,12 +329,16 @@ class HalfspaceClassifier(PrivateClassifier):
         }
         if self.interactions_:
             released["interactions"] = [pair.saved() for pair in self.interactions_]
+        if self.trees_ is not None:
+            released["trees"] = self.trees_.saved()
         if hasattr(self, "class_weight_"):
             released["class_weight"] = self.class_weight_.tolist()
         return released
 
     def _restore(self, released):
-        entries(released, "coef", "intercept", "shift", "n_rounds", "sigma", maybe=("class_weight", "interactions"))
+        entries(
+            released, "coef", "intercept", "shift", "n_rounds", "sigma", maybe=("class_weight", "interactions", "trees")
+        )
         columns = 1 if len(self.classes_) == 2 else len(self.classes_)
         coef = released["coef"]
         if not isinstance(coef, list) or len(coef) != columns or not isinstance(coef[0], list):
@@ -321,5 +349,6 @@ class HalfspaceClassifier(PrivateClassifier):
         self.n_rounds_ = integer(released["n_rounds"], 1, MOST_ROUNDS)
         self.sigma_ = positive().read("sigma", released["sigma"])
         self.interactions_ = tuple(map(restored, released.get("interactions", [])))
+        self.trees_ = restored_forest(released["trees"]) if "trees" in released else None
         if "class_weight" in released:
             self.class_weight_ = reals(released["class_weight"], len(self.classes_))

@@ -31,6 +31,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from dpfast.kernels import reals
+from dpfast.learners.halfspaces.trees import most_trees
 from dpfast.mechanisms.opening import SURE
 from dpfast.tables.arrays import counted
 from dpfast.tables.columns import text_of
@@ -100,7 +101,14 @@ class Opening:
         for pair in pairs:
             held = [np.bincount(group, self.counts[j]) for j, group in zip(pair.columns, pair.groups, strict=True)]
             cells.append(np.outer(*held).ravel() / self.n)
-        return Opening(self.n, self.sizes, (*self.counts, *cells), (*self.ranks, *[None] * len(pairs)))
+        return self._with(cells)
+
+    def with_leaves(self, shares):
+        """Return the opening with one more column for each tree, given the shares of the rows in its leaves."""
+        return self._with([share * self.n for share in shares])
+
+    def _with(self, counts):
+        return Opening(self.n, self.sizes, (*self.counts, *counts), (*self.ranks, *[None] * len(counts)))
 
 
 def _denoised(noisy, column, deviation, n):
@@ -153,17 +161,22 @@ class CodeImage:
 
     def __init__(self, rows, classes, fit_intercept):
         self._rows, self._classes, self._constant = rows, classes, bool(fit_intercept)
-        self._pairs = ()
+        self._pairs, self._forest, self._leaf = (), None, 1.0
         widths = [_width(column, size) for column, size in zip(rows.columns, rows.sizes, strict=True)]
         self._starts = np.cumsum([0, *widths])
         self.size = int(self._starts[-1]) + self._constant
         self.columns, self.pairs_at = len(rows.sizes), int(self._starts[-1])
+        self._leaves_from = self.columns
         self._weight = max(1, round(math.sqrt(len(rows.sizes)) / 2))
         self.opening_size = rows.shape[1] + classes
 
     def most_pairs(self, interactions):
         """Return the most pairs that are drawn for `interactions`, a number or "auto"; a single column has none."""
         return (MOST_PAIRS if interactions == "auto" else interactions) if self.columns > 1 else 0
+
+    def most_trees(self, trees, interactions):
+        """Return the most trees that are drawn, given the parameters of the fit; pairs go without trees."""
+        return 0 if interactions else most_trees(trees)
 
     def opening_square(self, changes):
         """Return the squared sensitivity of the opening, for a row that is replaced (2 changes) or added (1)."""
@@ -186,8 +199,10 @@ class CodeImage:
         each = zip(rows.columns, rows.sizes, held, opening.ranks, at, strict=True)
         for column, size, share, rank, (code, entry) in each:
             if rank is None:
-                blocks.append((code + np.arange(size), entry + np.arange(size), np.ones(size)))
-                groups.append(_by_share(share))
+                leaf = len(groups) >= self._leaves_from
+                entry_of = self._leaf if leaf else 1.0
+                blocks.append((code + np.arange(size), entry + np.arange(size), np.full(size, entry_of)))
+                groups.append(np.zeros(size, np.int64) if leaf else _by_share(share))
             else:
                 places, block = _of_numbers(column, rank)
                 groups.append(np.concatenate([_by_share(np.bincount(places, share, _shared(column, size))), _SCALES]))
@@ -197,7 +212,9 @@ class CodeImage:
         codes, entries, values = map(np.concatenate, zip(*blocks, strict=True))
         matrix = sp.csr_array((values, (codes, entries)), shape=(len(self.shares), self._starts[-1]))
         mean = _product(matrix.T.tocsr(), np.concatenate(held)) * self._constant
-        square = SHORTER * max(len(groups) - reals.dot(mean, mean), LEAST * len(groups))
+        most = self._leaves_from + (len(groups) - self._leaves_from) * self._leaf**2  # the mean square of an image
+        self.square = most - reals.dot(mean, mean)
+        square = SHORTER * max(self.square, LEAST * most)
         self.radius = math.sqrt(square * (1 + TOP**2 * self._constant))
         unit = min(_RADIUS / self.radius, _FINEST)
         matrix.data = np.rint(matrix.data * unit)
@@ -214,9 +231,16 @@ class CodeImage:
 
     def joined(self, pairs):
         """Return the image with one more column for each `Interaction`, before the intercept."""
-        image = CodeImage(self._rows.joined(pairs), self._classes, self._constant)
+        image = CodeImage(self._rows.without_rows().joined(pairs), self._classes, self._constant)
         image._pairs = tuple(pairs)
         image.begin(self.opening.joined(pairs))
+        return image
+
+    def with_leaves(self, forest, shares, leaf):
+        """Return the image with one more column for each tree, before the intercept; `leaf` is the entry of a leaf."""
+        image = CodeImage(self._rows.without_rows().with_leaves(forest), self._classes, self._constant)
+        image._forest, image._leaf, image._leaves_from = forest, leaf, self.columns
+        image.begin(self.opening.with_leaves(shares))
         return image
 
     def _limited(self, matrix):
@@ -239,7 +263,7 @@ class CodeImage:
 
     def _arguments(self, u, constants):
         coef, intercept, _ = self.linear(u)
-        limited = self._squares, self._allowed, self._pairs
+        limited = self._squares, self._allowed, self._pairs, self._forest
         return limited, *self._rows.rounded(coef), (intercept + constants).astype(np.float32)
 
     def entries(self, total):
@@ -348,10 +372,12 @@ def _pair_sums(piece, pairs, limited, table, step, constants):
 
 
 def _limited_rows(piece, limited):
-    """Return the rows with the columns of pairs, and their limits."""
-    squares, allowed, pairs = limited
+    """Return the rows with the columns of pairs and trees, and their limits."""
+    squares, allowed, *added = limited
     known = piece.memo.get(_limited_rows)
-    if known is None or known[:2] != (allowed, pairs) or not np.array_equal(known[2], squares):
+    if known is None or known[:2] != (allowed, added) or not np.array_equal(known[2], squares):
+        pairs, forest = added
         rows = piece.rows.joined(pairs) if pairs else piece.rows
-        known = piece.memo[_limited_rows] = allowed, pairs, squares, rows, rows.limits(squares, allowed, LIMIT)
+        rows = rows if forest is None else rows.with_leaves(forest)
+        known = piece.memo[_limited_rows] = allowed, added, squares, rows, rows.limits(squares, allowed, LIMIT)
     return known[3:]

@@ -69,6 +69,7 @@ from dpfast.learners.halfspaces.images import LIMIT, CodeImage
 from dpfast.learners.halfspaces.pairs import GROUPS, SHARE, Pairs, draws
 from dpfast.learners.halfspaces.scales import MOST_COLUMNS, ScaleMixture
 from dpfast.learners.halfspaces.steepness import LEVELS, REACH, STEPS, level_ends, middle_of, slope_and_height
+from dpfast.learners.halfspaces.trees import grow, weight
 from dpfast.learners.parameters import changed_rows, check_scale
 from dpfast.tables.arrays import side_by_side
 
@@ -287,7 +288,7 @@ class Noise:
     chosen such that the draws cost a 20th of the bill.
     """
 
-    def __init__(self, p, image, classes, pairs):
+    def __init__(self, p, image, classes, pairs, leaves=0):
         moves = sensitivity(image.reach, classes, p.neighbors)
         if p.plan is not None:
             planned = sensitivity(image.reach, 2, p.neighbors)
@@ -300,7 +301,9 @@ class Noise:
         self.unit = math.isqrt(paid * moves**2 // image.opening_square(changes))
         self.level_unit = math.isqrt((3 if image.by_middle else 4) * paid * moves**2 // (2 * changes))
         self.middle_unit = math.isqrt(paid * moves**2 // (2 * (changes * STEPS) ** 2))
-        size = max((1 if classes == 2 else classes) * (image.size + pairs * GROUPS**2), image.opening_size, 2 * LEVELS)
+        size = max(
+            (1 if classes == 2 else classes) * (image.size + pairs * GROUPS**2 + leaves), image.opening_size, 2 * LEVELS
+        )
         others = paid * (3 if image.by_margin else 1)
         releases = {"sensitivity": p.rows_per_unit * moves, "releases": p.n_rounds + others, "size": size}
         if pairs:
@@ -329,7 +332,7 @@ class Model:
     def __init__(self, image, classes, width):
         self.image, self._columns = image, 1 if classes == 2 else classes
         self._width, self.constants, self.descent = width, np.zeros(self._columns), None
-        self.interactions = ()
+        self.interactions, self.forest = (), None
         self._slope, self._shift, self._middle = 1.0, 0.0, 0.0
 
     def begin(self, deviation, p):
@@ -347,12 +350,25 @@ class Model:
 
     def join(self, interactions, deviation, n_rounds):
         """Add these pairs to the model for so many further rounds, if there are any."""
-        if not interactions:
-            return
+        if interactions:
+            self.interactions = tuple(interactions)
+            self._extend(self.image.joined(interactions), deviation, n_rounds)
+
+    def plant(self, trees, depth, deviation, n_rounds, rng):
+        """Draw so many trees from the releases so far, and add them to the model for so many further rounds."""
+        coef, _, _ = self.image.linear(self.descent.seen())
+        grown = grow(self.image.opening, coef, trees, depth, rng)
+        if grown is not None:
+            self.forest, shares = grown
+            leaf = weight(max(self.image.square, 0.0), trees)
+            self._extend(self.image.with_leaves(self.forest, shares, leaf), deviation, n_rounds)
+
+    def _extend(self, image, deviation, n_rounds):
+        """Continue with an image that has further columns before the intercept."""
         before, at = self.image, self.image.pairs_at
-        self.image, self.interactions = before.joined(interactions), tuple(interactions)
-        self.descent.rescale(self.image.radius / before.radius)
-        joined = self._descent(self.image.groups[at : self.image.pairs_at], deviation, n_rounds)
+        self.image = image
+        self.descent.rescale(image.radius / before.radius)
+        joined = self._descent(image.groups[at : image.pairs_at], deviation, n_rounds)
         self.descent = JoinedDescent(self.descent, joined, at)
 
     def middle_question(self):

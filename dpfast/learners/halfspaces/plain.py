@@ -49,6 +49,12 @@ class PlainImage:
             )
         return 0
 
+    def most_trees(self, trees, interactions):
+        """Return 0; refuse a number of trees, since only rows of codes have any."""
+        if trees not in ("auto", 0):
+            raise ValueError(f'trees must be 0 or "auto" for rows that are not codes, got {trees}: give a schema')
+        return 0
+
     def opening_square(self, changes):
         return self._centred * (changes * self._unit) ** 2 + changes * self._weight**2
 

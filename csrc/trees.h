@@ -1,0 +1,30 @@
+/*
+ * trees.h - leaves of complete binary trees over columns of bytes, of all trees at once.
+ *
+ * A tree of depth D has 2^D - 1 nodes in breadth-first order: the children of node q are 2 q + 1 and 2 q + 2. Node q
+ * asks whether the byte of its column is above its threshold, and goes to the second child if so. The leaf of a row is a
+ * number below 2^D: its highest bit is the answer of the root, and its lowest that of the last level.
+ */
+#ifndef DPF_TREES_H
+#define DPF_TREES_H
+
+#include "dpf.h"
+
+enum { DPF_TREES_DEPTH = 8, DPF_TREES_BLOCK = 512 };
+
+/*
+ * leaf[t * stride + i] = the leaf of row i in tree t.
+ *
+ *   column     columns of n bytes               read
+ *   asked      trees * (2^depth - 1)            the column that each node reads
+ *   threshold  trees * (2^depth - 1)
+ *   scratch    (2^depth - 1) * DPF_TREES_BLOCK  scratch
+ *   leaf       trees runs of n, `stride` apart  written, may not overlap the inputs
+ *
+ * Requires 1 <= depth <= DPF_TREES_DEPTH and stride >= n. Cost: for each row and node, a comparison and a choice of
+ * bytes, a vector of rows at a time; all nodes of a tree are evaluated, so that no row waits for a branch.
+ */
+void dpf_trees_leaves(const uint8_t *const *column, const uint32_t *asked, const uint8_t *threshold, size_t trees,
+                      size_t depth, size_t n, size_t stride, uint8_t *DPF_RESTRICT scratch, uint8_t *DPF_RESTRICT leaf);
+
+#endif

@@ -1,0 +1,10 @@
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+DEEPEST: int
+
+def leaves(
+    columns: Sequence[NDArray[np.uint8]], asked: NDArray[np.uint32], threshold: NDArray[np.uint8]
+) -> NDArray[np.uint8]: ...

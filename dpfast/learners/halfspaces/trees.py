@@ -1,0 +1,243 @@
+"""Random trees over columns of codes, drawn from what the first rounds released, so that they cost no privacy.
+
+A sum of terms, one for each column, cannot say what columns say together. After a few rounds the released terms show
+which columns matter, and the released counts show where rows lie. Trees are drawn from these alone, so drawing them is
+post-processing. Each tree is one more column of codes, whose codes are its leaves, and the remaining rounds go on over
+all columns. Extremely randomized trees [G]_ are drawn in the same way from the rows themselves, and totally random ones
+are the best known for private boosting [M]_.
+
+**Drawing.** A node asks about one column, drawn with a probability that grows with the size of its released term, the
+root of its mean square over the rows (`_FLOOR` of the largest is added, so that no column is left out). The codes of
+the column are put into an order: bins of numbers as they are, missing ones first, and values by their released terms,
+for more than two classes by those of one class, drawn at random. A row goes to the second child if its place in the
+order is above a threshold. This is a random quantile among synthetic rows that reached the node. Synthetic rows are
+drawn from the released counts, as if columns were independent. The shares of synthetic rows that reach the leaves are
+taken for the shares of rows, which centre the images of leaves. If they are wrong, rows are centred badly; nothing else
+depends on them.
+
+**The image of a row** has an entry w for its leaf in each tree, where w^2 times the number of trees is `_RATIO` times
+the centred mean square of the image without trees, by the released counts. As for pairs, the radius and the limit of
+each row are computed anew, so a row still adds a vector of norm at most 1 to the sum of a round, and the sensitivity of
+a round is as before (`dpfast.learners.halfspaces.images`). The noise was planned for the additional coordinates.
+
+Each tree is a group of shrinkage (`dpfast.learners.halfspaces.model`).
+
+[G] P. Geurts, D. Ernst, L. Wehenkel, Extremely randomized trees, Machine Learning 63 (2006).
+[M] S. Maddock and others, Federated Boosted Decision Trees with Differential Privacy, CCS 2022.
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from dpfast.accounting import gaussian_sigma
+from dpfast.kernels import reals
+from dpfast.kernels import trees as kernel
+from dpfast.learners.saving import entries, integer, integers
+
+MOST_TREES, DEEPEST = 1000, 6
+BEFORE = Fraction(15, 100)  # share of the rounds before trees are drawn
+_TREES = 100  # for trees="auto"
+_ENOUGH = 16_000  # for trees="auto": n mu, with n rows and a budget of one Gaussian mechanism of parameter mu
+_DEPTHS = ((1, 4), (16_000, 5), (40_000, 6))  # the depth, from n mu on
+_RATIO = 3.0  # of the mean square of the images of leaves to that of the other columns
+_FLOOR = 0.05  # of the largest term, added to the size of every term
+_SYNTHETIC = 4096  # synthetic rows
+_INNER = 0.15, 0.85  # the quantiles between which a threshold lies
+_ORDERS = 8  # orders of the values of a column, at most one for each class
+_PLACES = 256  # in an order
+
+
+@dataclass(frozen=True)
+class Forest:
+    """Complete binary trees over columns of codes, drawn from releases.
+
+    Attributes
+    ----------
+    orders : tuple of (int, tuple of int)
+        A column and the place of each of its codes, 0 to 255; a column can have several orders.
+    asked, thresholds : tuple of tuple of int
+        For each tree and node, in breadth-first order, the number of an order and a threshold: a row goes to the second
+        child if its place is above the threshold.
+    """
+
+    orders: tuple[tuple[int, tuple[int, ...]], ...]
+    asked: tuple[tuple[int, ...], ...]
+    thresholds: tuple[tuple[int, ...], ...]
+
+    @property
+    def depth(self) -> int:
+        """Return the number of questions that lead to a leaf."""
+        return len(self.asked[0]).bit_length()
+
+    @property
+    def sizes(self) -> list[int]:
+        """Return the number of leaves of each tree."""
+        return [1 << self.depth] * len(self.asked)
+
+    def leaves(self, columns: Any) -> np.ndarray:
+        """Return the leaf of each row in each tree: uint8, shape (trees, n), from columns of places by order."""
+        return kernel.leaves(columns, np.array(self.asked, np.uint32), np.array(self.thresholds, np.uint8))
+
+    def saved(self) -> dict[str, Any]:
+        """Return the content of a file, for `restored_forest`."""
+        return {
+            "orders": [{"column": column, "places": list(places)} for column, places in self.orders],
+            "asked": [list(each) for each in self.asked],
+            "thresholds": [list(each) for each in self.thresholds],
+        }
+
+
+def restored_forest(saved: Any) -> Forest:
+    """Return the trees in a file; refuse invalid content."""
+    saved = entries(saved, "orders", "asked", "thresholds")
+    lists = saved["orders"], saved["asked"], saved["thresholds"]
+    if not all(isinstance(each, list) and each for each in lists) or len(lists[1]) != len(lists[2]):
+        raise ValueError("wanted orders of codes, and questions and thresholds for each tree")
+    orders = []
+    for each in lists[0]:
+        each = entries(each, "column", "places")
+        places = tuple(integers(each["places"], 0, _PLACES - 1).tolist())
+        orders.append((integer(each["column"], 0, 1 << 31), places))
+    asked = tuple(tuple(integers(each, 0, len(orders) - 1).tolist()) for each in lists[1])
+    thresholds = tuple(tuple(integers(each, 0, _PLACES - 1).tolist()) for each in lists[2])
+    nodes = len(asked[0])
+    depth = nodes.bit_length()
+    if (
+        nodes + 1 != 1 << depth
+        or not 1 <= depth <= kernel.DEEPEST
+        or {*map(len, asked), *map(len, thresholds)} != {nodes}
+    ):
+        raise ValueError(f"trees must have 2**D - 1 nodes for a depth D of 1 to {kernel.DEEPEST}, got {nodes}")
+    return Forest(tuple(orders), asked, thresholds)
+
+
+def most_trees(trees: int | str) -> int:
+    """Return the number of trees that a fit plans for; "auto" may come to none after the opening."""
+    return _TREES if trees == "auto" else int(trees)
+
+
+def depth_of(n: float, epsilon: float, delta: float, trees: int | str) -> int:
+    """Return the depth of the trees, or 0 for none, given the public or released number of rows and the budget."""
+    many = n / gaussian_sigma(epsilon, delta)
+    if trees == "auto" and many < _ENOUGH:
+        return 0
+    return max(depth for least, depth in _DEPTHS if many >= least or depth == _DEPTHS[0][1])
+
+
+def weight(square: float, trees: int) -> float:
+    """Return the entry w of a leaf, given the centred mean square of the image without trees."""
+    return math.sqrt(_RATIO * square / trees)
+
+
+def grow(
+    opening: Any, coef: np.ndarray, trees: int, depth: int, rng: np.random.Generator
+) -> tuple[Forest, np.ndarray] | None:
+    """Draw trees, from releases alone.
+
+    Parameters
+    ----------
+    opening : Opening
+        The released counts of codes.
+    coef : ndarray of float64, shape (codes, columns)
+        What each code adds to the scores so far, with one column for two classes.
+    trees, depth : int
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    (Forest, ndarray of float64, shape (trees, 2**depth)) or None
+        The trees and the share of the rows in each leaf; None if no column has two codes that rows have.
+    """
+    told = _columns(opening, coef, rng)
+    if not told:
+        return None
+    orders, sizes, first = [], [], []  # of the orders of a column, the first one
+    for _, places, size in told:
+        first.append(len(orders))
+        orders += places
+        sizes.append(size)
+    first.append(len(orders))
+    chances = np.cumsum(np.array(sizes) + _FLOOR * max(sizes))
+    columns = [column for column, places, _ in told for _ in places]
+    rows = _synthetic(opening, [column for column, _, _ in told], rng)
+    views = np.stack([order[rows[k]] for k, (_, places, _) in enumerate(told) for order in places])
+    asked, thresholds = np.zeros((2, trees, (1 << depth) - 1), np.int64)
+    for t in range(trees):
+        node = np.zeros(_SYNTHETIC, np.int64)
+        for q in range((1 << depth) - 1):
+            k = int(np.searchsorted(chances, rng.random() * chances[-1], side="right").clip(max=len(told) - 1))
+            order = first[k] + int(rng.random() * (first[k + 1] - first[k]))
+            asked[t, q], thresholds[t, q] = order, _threshold(views[order], node == q, rng.random())
+            here = node == q
+            node[here] = 2 * q + 1 + (views[order, here] > thresholds[t, q])
+    forest = Forest(
+        tuple((column, tuple(order.tolist())) for column, order in zip(columns, orders, strict=True)),
+        tuple(map(tuple, asked.tolist())),
+        tuple(map(tuple, thresholds.tolist())),
+    )
+    leaves = forest.leaves(views)
+    shares = np.stack([np.bincount(leaf, minlength=1 << depth) for leaf in leaves]) / _SYNTHETIC
+    return forest, shares
+
+
+def _columns(opening, coef, rng):
+    """Return for each column with two codes that rows have its number, its orders, and the size of its term."""
+    told, start, classes = [], 0, coef.shape[1]
+    for j, (count, rank) in enumerate(zip(opening.counts, opening.ranks, strict=True)):
+        part = coef[start : start + len(count)]
+        start += len(count)
+        if np.count_nonzero(count) < 2:
+            continue
+        share = count / reals.sum(count)
+        term = part - np.array([reals.dot(share, column) for column in np.ascontiguousarray(part.T)])
+        size = math.sqrt(sum(reals.dot(share, np.square(column)) for column in np.ascontiguousarray(term.T)))
+        if rank is not None:
+            told.append((j, [_order_of_numbers(rank, len(count))], size))
+            continue
+        of = range(classes) if classes <= _ORDERS else sorted({int(rng.random() * classes) for _ in range(_ORDERS)})
+        told.append((j, [_order_of_values(term[:, c], share) for c in of], size))
+    return told
+
+
+def _order_of_numbers(rank, size):
+    """Return the place of each bin, by its rank if there are too many, after those of missing numbers."""
+    places, most = np.arange(len(rank)), _PLACES - 1
+    if len(rank) > most:
+        places = np.maximum.accumulate(np.clip((rank + 1) / 2 * most, 0, most - 1).astype(np.int64))
+    return np.append(places + 1, np.zeros(size - len(rank), np.int64)).astype(np.uint8)
+
+
+def _order_of_values(term, share):
+    """Return the place of each value by its term; if there are too many, neighbours of few rows share one."""
+    by_term = np.argsort(term, kind="stable")
+    places = np.arange(len(term))
+    if len(term) > _PLACES:
+        below = np.cumsum(share[by_term])
+        places = np.clip(below * _PLACES, 0, _PLACES - 1).astype(np.int64)
+    order = np.empty(len(term), np.uint8)
+    order[by_term] = places
+    return order
+
+
+def _synthetic(opening, columns, rng):
+    """Return the codes of synthetic rows, drawn from the released counts of each column: shape (columns, rows)."""
+    rows = []
+    for j in columns:
+        below = np.cumsum(opening.counts[j])
+        drawn = rng.random(_SYNTHETIC) * below[-1]
+        rows.append(np.searchsorted(below, drawn, side="right").clip(max=len(below) - 1))
+    return np.stack(rows)
+
+
+def _threshold(places, here, at):
+    """Return a threshold at a random quantile of the places of the synthetic rows in a node, all if there are none."""
+    inside = np.sort(places[here] if here.any() else places)
+    low, high = _INNER
+    threshold = inside[int(len(inside) * (low + (high - low) * at))]
+    if threshold == inside[-1] and threshold > inside[0]:  # nobody is above
+        threshold -= 1
+    return int(threshold)

@@ -1,0 +1,307 @@
+"""Trees drawn from releases: what they read, what they are worth, and that a row still moves a round as planned."""
+
+import math
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from sklearn.base import clone
+
+import dpfast
+from dpfast import CodeTable, report
+from dpfast.learners.halfspaces import halfspace
+from dpfast.learners.halfspaces.halfspace import image_of
+from dpfast.learners.halfspaces.images import Opening
+from dpfast.learners.halfspaces.trees import Forest, depth_of, grow, restored_forest, weight
+from dpfast.parts.blocks import Piece
+from dpfast.tables import Category, Label, Numeric, Schema
+from dpfast.tables.cells import CodeColumn
+from dpfast.tables.codes import CodeRows
+
+SIZES = [3, 12, 2, 300]
+COLUMNS = [
+    CodeColumn("job", values=("clerk", "nurse"), other=1),
+    CodeColumn("age", edges=tuple(range(10, 120, 11)), low=0.0, high=120.0, nullable=True),
+    CodeColumn("smokes", values=("no", "yes")),
+    CodeColumn("town", values=tuple(f"t{k}" for k in range(300))),
+]
+
+
+def opening(rng, n=5000.0):
+    counts = tuple(rng.exponential(n / size, size) for size in SIZES)
+    return Opening(n, np.array([n / 2, n / 2]), counts, (None, np.linspace(-1, 1, 11), None, None))
+
+
+def grown(rng, trees=7, depth=3, classes=1):
+    return grow(opening(rng), rng.normal(size=(sum(SIZES), classes)), trees, depth, rng)
+
+
+def walked(forest, codes):
+    """The leaf of each row in each tree, by the questions one after another: shape (trees, n)."""
+    found = np.zeros((len(forest.asked), len(codes)), np.int64)
+    for t, i in np.ndindex(*found.shape):
+        q = 0
+        while q < len(forest.asked[t]):
+            column, places = forest.orders[forest.asked[t][q]]
+            q = 2 * q + 1 + (places[codes[i, column]] > forest.thresholds[t][q])
+        found[t, i] = q - len(forest.asked[t])
+    return found
+
+
+@pytest.mark.parametrize("classes", [1, 3])
+def test_rows_have_one_more_column_for_each_tree(classes, rng):
+    forest, shares = grown(rng, classes=classes)
+    codes = rng.integers(0, SIZES, (400, 4))
+    rows = CodeRows(CodeTable(codes, SIZES)).with_leaves(forest)
+    assert rows.sizes.tolist() == SIZES + [8] * 7
+    np.testing.assert_array_equal(np.stack(rows._codes.columns[4:]), walked(forest, codes))
+    np.testing.assert_allclose(shares.sum(axis=1), 1)
+    assert forest.depth == 3
+    with pytest.raises(ValueError, match="other codes than the model's"):
+        CodeRows(CodeTable(codes % 2, [2] * 4)).with_leaves(forest)
+
+
+def test_shares_of_leaves_are_those_of_independent_columns(rng):
+    told = opening(rng)
+    forest, shares = grow(told, rng.normal(size=(sum(SIZES), 1)), 5, 2, rng)
+    n = 40_000
+    codes = np.stack([rng.choice(len(c), n, p=c / c.sum()) for c in told.counts], axis=1)
+    leaves = np.stack(CodeRows(CodeTable(codes, SIZES)).with_leaves(forest)._codes.columns[4:])
+    for leaf, share in zip(leaves, shares, strict=True):
+        np.testing.assert_allclose(np.bincount(leaf, minlength=4) / n, share, atol=0.05)
+
+
+def test_columns_without_two_codes_are_not_asked_about(rng):
+    counts = np.array([5.0, 0.0, 0.0]), np.array([3.0, 2.0])
+    told = Opening(5.0, np.array([2.0, 3.0]), counts, (None, None))
+    forest, _ = grow(told, rng.normal(size=(5, 1)), 20, 2, rng)
+    assert {column for column, _ in forest.orders} == {1}
+    alone = Opening(5.0, told.sizes, counts[:1], (None,))
+    assert grow(alone, np.zeros((3, 1)), 20, 2, rng) is None
+
+
+def test_columns_whose_terms_are_large_are_asked_about_more_often(rng):
+    coef = np.zeros((sum(SIZES), 1))
+    coef[SIZES[0] : SIZES[0] + SIZES[1]] = np.arange(12)[:, np.newaxis]
+    forest, _ = grow(opening(rng), coef, 100, 3, rng)
+    asked = [forest.orders[order][0] for tree in forest.asked for order in tree]
+    assert 0.75 < np.mean(np.array(asked) == 1) < 0.95  # 1.05 of 1.2
+    assert set(asked) == {0, 1, 2, 3}
+
+
+def test_values_are_ordered_by_their_terms_and_many_share_places(rng):
+    coef = np.zeros((2 + 400, 1))
+    coef[2:, 0] = rng.permutation(400)
+    told = Opening(800.0, np.array([400.0, 400.0]), (np.array([1.0, 1.0]), np.full(400, 2.0)), (None, None))
+    forest, _ = grow(told, coef, 3, 2, rng)
+    _, places = forest.orders[1]
+    by_term = np.array(places)[np.argsort(coef[2:, 0])]
+    assert (np.diff(by_term) >= 0).all()
+    assert by_term[[0, -1]].tolist() == [0, 255]
+
+
+def test_missing_numbers_come_before_all_bins(rng):
+    forest, _ = grown(rng)
+    places = dict(forest.orders)[1]
+    assert places == (*range(1, 12), 0)
+
+
+# ---- privacy ---------------------------------------------------------------------------------------------------------
+
+
+def joined(rng, classes, fit_intercept=True):
+    """An image with trees, and coefficients."""
+    rows = CodeRows(CodeTable(np.zeros((1, 4), int), SIZES, columns=COLUMNS))
+    image = image_of(rows, classes, fit_intercept)
+    image.begin(opening(rng))
+    coef = image.linear(rng.normal(size=(image.size, 1 if classes == 2 else classes)))[0]
+    forest, shares = grow(image.opening, coef, 9, 3, rng)
+    wide = image.with_leaves(forest, shares, weight(max(image.square, 0.0), 9))
+    return wide, rng.normal(scale=2.0, size=(wide.size, 1 if classes == 2 else classes))
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_a_row_adds_a_vector_of_norm_at_most_one_to_a_round(classes, fit_intercept, rng):
+    for _ in range(5):
+        image, u = joined(rng, classes, fit_intercept)
+        question, *told = image.question(u, np.zeros(u.shape[1]))
+        most, codes = 0.0, rng.integers(0, SIZES, (60, 4))
+        for i, label in enumerate(rng.integers(0, classes, 60)):
+            rows = CodeRows(CodeTable(codes[[i]], SIZES, columns=COLUMNS))
+            entries = image.entries(question(Piece(None, np.array([label]), rows=rows), *told))
+            most = max(most, math.sqrt(float(np.square(entries.astype(object)).sum())) / image.reach)
+        assert most <= (1 if classes == 2 else math.sqrt(2))
+        assert most > 0.3
+
+
+def exclusive(rng, n):
+    """Labels that say whether one of two columns is high, but not both; and columns that say nothing."""
+    codes = np.hstack([rng.integers(0, 6, (n, 2)), rng.integers(0, 4, (n, 1))])
+    return CodeTable(codes, [6, 6, 4]), ((codes[:, 0] > 2) ^ (codes[:, 1] > 2)).astype(int)
+
+
+def test_drawing_reads_releases_only(rng, monkeypatch):
+    """With the same releases, other rows have the same trees, coefficients and all else that is published."""
+    table, labels = exclusive(rng, 3000)
+    other = CodeTable(rng.integers(0, [6, 6, 4], (3000, 3)), [6, 6, 4])
+    released, module = [], halfspace
+    original = module.discrete_gaussian
+
+    def record(values, scale, rng):
+        released.append(original(values, scale, rng=rng))
+        return released[-1]
+
+    def repeat(values, scale, rng):
+        original(values, scale, rng=rng)
+        return released.pop(0)
+
+    monkeypatch.setattr(module, "discrete_gaussian", record)
+    model = dpfast.HalfspaceClassifier(trees=10, n_rounds=20, random_state=0).fit(table, labels, classes=[0, 1])
+    monkeypatch.setattr(module, "discrete_gaussian", repeat)
+    again = dpfast.HalfspaceClassifier(trees=10, n_rounds=20, random_state=0)
+    again.fit(other, rng.integers(0, 2, 3000), classes=[0, 1])
+    assert released == []
+    assert again.trees_ == model.trees_ is not None
+    np.testing.assert_array_equal(again.coef_, model.coef_)
+    np.testing.assert_array_equal(again.code_shares_, model.code_shares_)
+
+
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+def test_trees_cost_nothing(relation, rng):
+    table, labels = exclusive(rng, 1000)
+    given = {"neighbors": relation, "n_rounds": 20, "random_state": 0}
+    with_trees, without = (
+        dpfast.HalfspaceClassifier(trees=trees, **given).fit(table, labels, classes=[0, 1]) for trees in (5, 0)
+    )
+    assert [str(event) for event in with_trees.privacy_.events] == [str(event) for event in without.privacy_.events]
+    assert with_trees.sigma_ == pytest.approx(without.sigma_, rel=1e-6)  # more coordinates on the same grid
+
+
+# ---- what trees are worth --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+def test_trees_say_what_columns_say_together(relation, rng):
+    table, labels = exclusive(rng, 20_000)
+    model = dpfast.HalfspaceClassifier(4.0, neighbors=relation, trees=100, random_state=0)
+    assert model.fit(table, labels, classes=[0, 1]).score(table, labels) > 0.95
+    assert clone(model).set_params(trees=0).fit(table, labels, classes=[0, 1]).score(table, labels) < 0.6
+    assert model.coef_.shape == (1, 16 + 100 * (1 << model.trees_.depth))
+
+
+def test_trees_of_many_classes(rng):
+    table, labels = exclusive(rng, 20_000)
+    labels = labels + 2 * (np.asarray(table.column(2)) > 1)
+    model = dpfast.HalfspaceClassifier(4.0, trees=50, random_state=0)
+    assert model.fit(table, labels, classes=range(4)).score(table, labels) > 0.75
+    assert clone(model).set_params(trees=0).fit(table, labels, classes=range(4)).score(table, labels) < 0.6
+
+
+def test_auto_is_on_by_public_or_released_numbers_alone(rng):
+    assert depth_of(1e5, 1.0, 1e-6, "auto") == 5
+    assert depth_of(1e6, 1.0, 1e-6, "auto") == 6
+    assert depth_of(3e4, 1.0, 1e-6, "auto") == 0
+    assert depth_of(100, 0.1, 1e-6, 3) == 4
+    table, labels = exclusive(rng, 500)
+    model = dpfast.HalfspaceClassifier(random_state=0, n_rounds=10).fit(table, labels, classes=[0, 1])
+    assert model.trees_ is None
+    many = dpfast.HalfspaceClassifier(5000.0, random_state=0, n_rounds=10).fit(table, labels, classes=[0, 1])
+    assert many.trees_ is not None
+    assert clone(many).set_params(interactions=1).fit(table, labels, classes=[0, 1]).trees_ is None
+
+
+def test_rows_that_are_not_codes_have_no_trees(rng):
+    X, y = rng.normal(size=(30, 3)), rng.integers(0, 2, 30)
+    model = dpfast.HalfspaceClassifier(1000.0, n_rounds=2, schema=None, random_state=0)
+    assert model.fit(np.asarray(X, np.float32), y, classes=[0, 1]).trees_ is None or hasattr(model, "encoder_")
+    with pytest.raises(ValueError, match="set one of them to 0"):
+        dpfast.HalfspaceClassifier(trees=3, interactions=3).fit(X, y, classes=[0, 1])
+
+
+def test_columns_of_one_code_have_no_trees():
+    table = CodeTable(np.zeros((30, 3), int), [1, 1, 1])
+    model = dpfast.HalfspaceClassifier(trees=5, n_rounds=5, random_state=0)
+    assert model.fit(table, np.arange(30) % 2, classes=[0, 1]).trees_ is None
+
+
+def test_units_of_several_rows(rng):
+    table, labels = exclusive(rng, 2000)
+    model = dpfast.HalfspaceClassifier(4.0, trees=5, n_rounds=10, random_state=0)
+    model.fit(table, labels, classes=[0, 1], units=np.repeat(np.arange(1000), 2), rows_per_unit=2)
+    assert model.trees_ is not None
+    assert "person" in str(model.privacy_)
+
+
+def test_parts_have_the_same_trees_and_model(rng):
+    n = 3000
+    frame = {"x": rng.random(n), "c": rng.choice(["a", "b"], n)}
+    labels = np.where((frame["x"] > 0.5) ^ (frame["c"] == "a"), "yes", "no")
+    schema = Schema([Numeric("x", 0, 1, edges=8), Category("c", ["a", "b"])], label=Label("y", ["no", "yes"]))
+    given = {"trees": 10, "n_rounds": 20, "schema": schema, "random_state": 0}
+    whole = dpfast.HalfspaceClassifier(4.0, **given).fit(pa.table({**frame, "y": labels}))
+    batches = pa.table({**frame, "y": labels}).to_batches(max_chunksize=700)
+    stream = pa.RecordBatchReader.from_batches(batches[0].schema, batches)
+    parted = dpfast.HalfspaceClassifier(4.0, **given).fit(stream)
+    assert parted.trees_ == whole.trees_ is not None
+    np.testing.assert_array_equal(parted.coef_, whole.coef_)
+
+
+# ---- saved and shown -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def model(rng):
+    schema = Schema(
+        [Numeric("age", 0, 100, edges=20), Category("job", ["clerk", "nurse", "cook"])], label=Label("y", ["no", "yes"])
+    )
+    n = 20_000
+    frame = {"age": rng.uniform(0, 100, n), "job": rng.choice(["clerk", "nurse", "cook"], n)}
+    y = np.where((frame["age"] > 37) ^ (frame["job"] == "nurse"), "yes", "no")
+    return dpfast.HalfspaceClassifier(4.0, schema=schema, trees=40, random_state=0).fit(frame, y), frame
+
+
+def test_a_saved_model_has_its_trees(model, tmp_path):
+    model, frame = model
+    model.save(tmp_path / "model.json")
+    again = dpfast.load(tmp_path / "model.json")
+    assert again.trees_ == model.trees_ is not None
+    np.testing.assert_array_equal(again.predict_proba(frame), model.predict_proba(frame))
+
+
+def test_leaves_are_shown_as_conditions(model):
+    model, _ = model
+    found = report.leaves(model)
+    assert found
+    assert [leaf.importance for leaf in found] == sorted((leaf.importance for leaf in found), reverse=True)
+    assert all(leaf.label == "yes" and 0 < leaf.share <= 1 and leaf.noise > 0 for leaf in found)
+    said = {condition for leaf in found for condition in leaf.conditions}
+    assert any(condition.startswith("age ") for condition in said)
+    assert any(condition in ("job is nurse", "job is not nurse") for condition in said)
+    assert "trees of depth" in str(model)
+    page = report.page(model)
+    assert "What columns add together" in page
+    assert found[0].conditions[0] in page
+    assert len(model.terms()) == 2
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"orders": []},
+        {"asked": [[0, 0]], "thresholds": [[0, 0]]},
+        {"asked": [[3]], "thresholds": [[0]]},
+        {"asked": [[0]], "thresholds": [[0, 0, 0]]},
+        {"thresholds": [[256]]},
+        {"asked": [[0], [0]]},
+        {"orders": [{"column": 0, "places": [0, 300]}]},
+        {"orders": [{"column": -1, "places": [0, 1]}]},
+        {"more": 1},
+    ],
+)
+def test_damaged_trees_are_refused(change):
+    saved = {"orders": [{"column": 0, "places": [0, 1]}], "asked": [[0]], "thresholds": [[0]]}
+    assert restored_forest(saved) == Forest(((0, (0, 1)),), ((0,),), ((0,),))
+    assert restored_forest(saved).saved() == saved
+    with pytest.raises(ValueError, match=r".+"):
+        restored_forest(saved | change)
