@@ -45,7 +45,6 @@ LEARNERS = {
     "halfspace": _learner(dpfast.HalfspaceClassifier, n_rounds=3),
     "halfspace, balanced": _learner(dpfast.HalfspaceClassifier, n_rounds=3, class_weight="balanced"),
     "halfspace, pairs": _learner(dpfast.HalfspaceClassifier, n_rounds=4, interactions="auto"),
-    "halfspace, trees": _learner(dpfast.HalfspaceClassifier, n_rounds=8, trees=3),
     "boosted": _learner(dpfast.BoostedHalfspaceClassifier, n_rounds=3, density=0.9),
     "boosted, local measure": _learner(
         dpfast.BoostedHalfspaceClassifier, n_rounds=3, measure="local", learning_rate=1.0

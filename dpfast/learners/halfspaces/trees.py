@@ -43,7 +43,7 @@ BEFORE = Fraction(15, 100)  # share of the rounds before trees are drawn
 _TREES = 100  # for trees="auto"
 _ENOUGH = 16_000  # for trees="auto": n mu, with n rows and a budget of one Gaussian mechanism of parameter mu
 _DEPTHS = ((1, 4), (16_000, 5), (40_000, 6))  # the depth, from n mu on
-_RATIO = 3.0  # of the mean square of the images of leaves to that of the other columns
+_RATIO = 6.0  # of the mean square of the images of leaves to that of the other columns
 _FLOOR = 0.05  # of the largest term, added to the size of every term
 _SYNTHETIC = 4096  # synthetic rows
 _INNER = 0.15, 0.85  # the quantiles between which a threshold lies

@@ -9,6 +9,7 @@ from sklearn.base import clone
 
 import dpfast
 from dpfast import CodeTable, report
+from dpfast.audit import replay
 from dpfast.learners.halfspaces import halfspace
 from dpfast.learners.halfspaces.halfspace import image_of
 from dpfast.learners.halfspaces.images import Opening
@@ -165,6 +166,32 @@ def test_drawing_reads_releases_only(rng, monkeypatch):
     assert again.trees_ == model.trees_ is not None
     np.testing.assert_array_equal(again.coef_, model.coef_)
     np.testing.assert_array_equal(again.code_shares_, model.code_shares_)
+
+
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("per_unit", [None, 2])
+def test_one_row_moves_rounds_with_trees_by_no_more_than_was_charged(relation, k, per_unit, rng):
+    most, sizes = 0.0, [3, 4, 2]
+    for seed in range(6):
+        codes, labels = rng.integers(0, sizes, (12, 3)), rng.integers(0, k, 12)
+        units = {} if per_unit is None else {"units": np.arange(12) // 2, "rows_per_unit": per_unit}
+        gone = per_unit or 1
+        if relation == "replace":
+            others, changed = labels.copy(), codes.copy()
+            others[-gone:], changed[-gone:] = (labels[-gone:] + 1) % k, rng.integers(0, sizes, (gone, 3))
+        else:
+            others, changed = labels[:-gone], codes[:-gone]
+        table = {"X": CodeTable(codes, sizes), "y": labels} | units
+        neighbor = {"X": CodeTable(changed, sizes), "y": others} | units
+        if units:
+            neighbor["units"] = units["units"][: len(others)]
+        model = dpfast.HalfspaceClassifier(neighbors=relation, trees=4, n_rounds=14)
+        found = replay(model, table, neighbor, classes=range(k), seed=seed)
+        assert found.holds, found
+        assert sum("gaussian" in question for question, _ in found.ratios) >= 15
+        most = max(most, found.ratio)
+    assert 0.5 < most <= 1 + 1e-9
 
 
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
