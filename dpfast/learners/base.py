@@ -343,11 +343,11 @@ class TwoSided:
 
 
 class LinearClassifier(SidedProbabilities, TwoSided, PrivateClassifier):
-    """Base of the private classifiers that release coefficients, an intercept and a shift: `linear()` of `run.released`.
+    """Base of the private classifiers that release coefficients, an intercept and a shift, as `run.released.linear()`.
 
     The score of a row x is that of the row as it was in training. Its length is that of (x, 1), or of x without
-    `fit_intercept`; in classifiers that only clip rows, it is at least 1. The score is (<x, coef_> + intercept_) divided
-    by this length, plus shift_.
+    `fit_intercept`; in classifiers that only clip rows, it is at least 1. The score is (<x, coef_> + intercept_)
+    divided by this length, plus shift_.
 
     A subclass lists its further released numbers in `_numbers`, which maps attribute names without the final underscore
     to their kinds. It sets `_only_clips` if it clips rows to the unit ball, and does not scale those inside.

@@ -161,11 +161,12 @@ class HalfspaceClassifier(PrivateClassifier):
             p.n_rounds = ROUNDS
         image = image_of(rows, k, p.fit_intercept)
         most = image.most_pairs(p.interactions)
+        n = public.n_rows if p.neighbors == "replace" else None
         trees = image.most_trees(p.trees, p.interactions)
+        trees = trees if n is None or depth_of(n, p.epsilon, p.delta, p.trees) else 0
         noise = Noise(p, image, k, most, trees << DEEPEST)
         public.others.update(n_rounds_=p.n_rounds, sigma_=noise.sigma / image.reach)
         model = Model(image, k, rows.shape[1])
-        n = public.n_rows if p.neighbors == "replace" else None
         releases = {"pairs": most} if most else {}
         last = ({"middle": 1} if image.by_middle else {}) | ({"levels": 1} if image.by_margin else {})
         if p.found is None:
