@@ -258,8 +258,15 @@ class Plan(Mapping[str, Mechanism]):
         for name, each in noise.items():
             if not isinstance(self[name], ExponentialDraw) and each > LARGEST_SCALE:
                 raise ValueError(f"{name} would need noise beyond 64-bit integers: epsilon = {task.epsilon!r} is small")
-        unit = {} if task.rows_per_unit == 1 else {"unit": "person", "rows_per_unit": task.rows_per_unit}
-        claim = PrivacySpend(task.epsilon, task.delta, task.neighbors, cost=cost, **unit)
+        person = task.rows_per_unit > 1
+        claim = PrivacySpend(
+            float(task.epsilon),
+            float(task.delta),
+            task.neighbors,
+            cost=cost,
+            unit="person" if person else "row",
+            rows_per_unit=task.rows_per_unit if person else None,
+        )
         return Solved(noise, cost, claim)
 
 

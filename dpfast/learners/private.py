@@ -246,7 +246,7 @@ class PrivateClassifier(PrivateParameters, CallbackSupportMixin, ClassifierMixin
         return "privacy_" in vars(self)
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.input_tags.sparse = self.reads.sparse
         tags.classifier_tags.multi_class = self.reads.several_classes
         tags.classifier_tags.poor_score = True  # noise decides on small tables

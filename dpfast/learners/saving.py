@@ -105,13 +105,13 @@ def _version() -> str | None:
         return None
 
 
-def write_model(estimator: Saved, path: str | os.PathLike, **more: Any) -> None:
+def write_model(estimator: Any, path: str | os.PathLike, **more: Any) -> None:
     """Write a model's file, with further entries of the caller, which the digest covers too."""
     content = model_bytes(estimator, **more)
     replace_file(path, lambda file: file.write(content))
 
 
-def model_bytes(estimator: Saved, **more: Any) -> bytes:
+def model_bytes(estimator: Any, **more: Any) -> bytes:
     """Return the content of the file that `write_model` writes."""
     document = json.loads(json.dumps(estimator._document() | more, default=plain))
     return (json.dumps(document | {"digest": _digest(document)}, indent=1) + "\n").encode()

@@ -121,11 +121,12 @@ class Transaction(Machinery):
 
 def transaction(learner: Any) -> Transaction:
     """Return the transaction of a learner; its class has the name of the learner's, for errors and ledgers."""
-    return _class_of(type(learner))(learner)
+    kind: Any = type(learner)
+    return _class_of(kind)(learner)
 
 
 @lru_cache(maxsize=256)
-def _class_of(learner):
+def _class_of(learner: Any) -> type[Transaction]:
     return type(learner.__name__, (Transaction,), {"__module__": learner.__module__})
 
 

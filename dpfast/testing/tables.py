@@ -14,10 +14,10 @@ SCHEMA = Schema(
     [
         Numeric("age", 0, 100, edges=8),
         Numeric("pay", 0, 50, edges=4, nullable=True),
-        Category("job", ["clerk", "smith"], nullable=True),
+        Category("job", ("clerk", "smith"), nullable=True),
         Boolean("smokes"),
     ],
-    label=Label("buys", [0, 1]),
+    label=Label("buys", (0, 1)),
 )
 _OLD, _YOUNG = [95.0, 45.0, "clerk", True], [5.0, float("nan"), "baker", False]
 _ODD = [1e308, -1e308, "a word that no other row has", False]
@@ -65,17 +65,19 @@ def neighbors(relation: str, units: bool, schema: bool) -> Iterator[Pair]:
     for rows in (1, 2) if units else (1,):
         for what, (X, y), others in _of_bits(relation, rows):
             for other in others:
-                before, after = _arguments(X, y, rows), _arguments(*other, rows)
+                before, after = _arguments(X, y, rows), _arguments(other[0], other[1], rows)
                 yield Pair(f"{what}, one {'row' if rows == 1 else 'person of two rows'}", before, after)
         if schema:
             for declared in (SCHEMA, None):
                 what = f"frame {'with' if declared else 'without'} a schema, {rows} of its rows"
                 for other in _of_frame(relation, rows):
-                    pair = [_arguments(each.drop(columns="buys"), each["buys"], rows) for each in (frame(), other)]
-                    yield Pair(what, *pair, {"schema": declared})
+                    before, after = (
+                        _arguments(each.drop(columns="buys"), each["buys"], rows) for each in (frame(), other)
+                    )
+                    yield Pair(what, before, after, {"schema": declared})
 
 
-def _arguments(X, y, rows):
+def _arguments(X: Any, y: Any, rows: int) -> dict[str, Any]:
     """Return the arguments of `fit`, with units of two rows each if `rows` is 2."""
     units = {} if rows == 1 else {"units": np.arange(len(y)) // 2, "rows_per_unit": 2}
     return {"X": X, "y": y, "classes": [0, 1], **units}

@@ -13,9 +13,9 @@ import dpfast
 
 ROOT = Path(dpfast.__file__).parent
 PUBLIC = (
-    "dpfast", "dpfast.accounting", "dpfast.audit", "dpfast.engines", "dpfast.files", "dpfast.learners",
+    "dpfast", "dpfast.accounting", "dpfast.audit", "dpfast.base", "dpfast.engines", "dpfast.files", "dpfast.learners",
     "dpfast.learners.lists", "dpfast.littlestone", "dpfast.mechanisms", "dpfast.metrics", "dpfast.persistence",
-    "dpfast.plot", "dpfast.random", "dpfast.report", "dpfast.tables",
+    "dpfast.plot", "dpfast.random", "dpfast.report", "dpfast.tables", "dpfast.testing",
 )  # fmt: skip
 LAZY = sorted(".".join(path.relative_to(ROOT.parent).parent.parts) for path in ROOT.rglob("__init__.pyi"))
 
@@ -53,7 +53,8 @@ def test_every_public_name_is_annotated():
 def test_a_type_checker_sees_what_loads_when_first_used(name):
     module = import_module(name)
     tree = ast.parse(Path(module.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
-    imports = [(node.module, each) for node in tree.body if isinstance(node, ast.ImportFrom) for each in node.names]
+    froms = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
+    imports = [("." * (node.level - 1) + (node.module or ""), each) for node in froms for each in node.names]
     assert {each.asname for _, each in imports} == {*module.__all__} <= {*dir(module)}
     for home, each in imports:
         there = import_module(f".{home or each.name}", name)
