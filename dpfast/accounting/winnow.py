@@ -34,6 +34,8 @@ With copies lo + hi - x of all features ("complement") R stays: they are feature
 -x, whose scores are -s, the width is 2 max |v|: R = 4h under replace and for batch B, and 2h for add-remove with
 batch all, h = max(|lo|, |hi|). (So for x in {0, 1}, copies 1 - x cost half as much as copies -x, and are as good.)
 Proof: y x - y' x' has coordinates anywhere in [lo - hi, hi - lo] for y = y' and in +-[2 lo, 2 hi] otherwise.
+With batch all, R also holds if a row adds u y x for a u in [0, 1] that follows from the row and from releases, as the
+width of u y x - u' y' x' is convex in (u, u').
 
 Floats in a privacy claim are rounded towards safety.
 """

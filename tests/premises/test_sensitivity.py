@@ -23,6 +23,9 @@ from dpfast.learners.experts.statistical_query import StatisticalQueryOracle
 from dpfast.learners.halfspaces.measure import CAP, DenseMeasure
 from dpfast.learners.halfspaces.nets import Nets
 from dpfast.learners.halfspaces.weak import NoisyStump
+from dpfast.learners.votes import Hypothesis
+from dpfast.learners.winnow.plan import FADING, Plan
+from dpfast.learners.winnow.scores import interval_sum
 from dpfast.mechanisms.sparse_sample import votes
 from dpfast.parts import MemoryParts, Piece
 from dpfast.tables.signed_rows import signed_rows
@@ -180,6 +183,17 @@ def _winnow(X, y, rng):
     return total // rows.unit if (total % rows.unit == 0).all() else total / rows.unit
 
 
+def _fading(X, y, rng):
+    """What an update of a table adds, given the histogram that was released: rows on the right side count in part."""
+    rows, d = signed_rows(X, out_of_range="clip"), X.shape[1]
+    numbers = {"n_updates": 1, "n_draws": 3 * d, "learning_rate": 1.0, "threshold_epsilon": 0.0, "batch": None}
+    form = {"window": None, "rounds": None, "dimension": d + 1, "negations": False, "average": True, "score_range": 4.0}
+    plan = Plan(**numbers, **form, confidence=float(rng.choice([0.0, 0.05, 0.2])), fades=True, fit_intercept=True)
+    released = Hypothesis(np.arange(d + 1), rng.integers(-3, 4, d + 1), 3 * (d + 1))
+    total = interval_sum(Piece(None, y, rows=rows), (0, None), 7, 0, plan, released)
+    return total / (rows.unit << FADING)
+
+
 def _losses(X, y, rng):
     rows = signed_rows(X, out_of_range="clip")
     state = weights.Weights(X.shape[1], 1)
@@ -220,6 +234,7 @@ SCORES = {
     "net": Scores(_net, 0, 1),
     "list": Scores(_list, -2, 1),
     "winnow": Scores(_winnow, -1, 1),
+    "winnow, fading": Scores(_fading, -1, 1),
     "linear learner": Scores(_losses, -1, 1),
     "features": Scores(_features, 0, 1),
     "query": Scores(_query, 0, _grid_of_query()),

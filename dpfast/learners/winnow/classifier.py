@@ -64,8 +64,11 @@ class DPWinnowClassifier(WinnowStream, Voting, PrivateClassifier):
         "auto" is "fixed" for `fit` and "sparse-vector" for a stream.
     horizon : int or None, default=None
         Declared number of rounds of a stream, or of rows; required for a stream with fixed schedule and by "paper".
-    confidence : float in [0, 1), default=0.05
+    confidence : float in [0, 1) or "auto", default="auto"
         Rows count, and change the scores, if their label is predicted wrongly or with a margin of at most this value.
+        In `fit` with a fixed schedule and batch="all", rows with a larger margin count half as much for each further
+        `confidence` of it, down to 1/16. "auto" is 0.05 in a stream; in `fit` it follows the scale of votes, by the
+        type of the table, the number of columns of a sparse one and the number of releases.
     average : bool, default=True
         Whether `predict` uses the average of all releases or the last one. Both cost no further privacy.
     calibration : {"tight", "paper"}, default="tight"
@@ -114,7 +117,7 @@ class DPWinnowClassifier(WinnowStream, Voting, PrivateClassifier):
     batch: int | str = parameter("all", auto(count(1, _MOST), "all"))
     schedule: str = parameter("auto", choice("auto", "fixed", "sparse-vector"))
     horizon: int | None = parameter(None, optional(count(1, _MOST)))
-    confidence: float = parameter(0.05, real(0, 1, "[)"))
+    confidence: float | str = parameter("auto", auto(real(0, 1, "[)")))
     negations: bool = NEGATIONS
     fit_intercept: bool = FIT_INTERCEPT
     feature_range: Sequence[float] = FEATURE_RANGE
@@ -150,7 +153,7 @@ class DPWinnowClassifier(WinnowStream, Voting, PrivateClassifier):
         """Return the parts, public facts, the plan, and a stream without its run; refuse everything that is invalid."""
         image = partial(signed_rows, feature_range=p.feature_range, out_of_range=p.out_of_range)
         parts, rows, public = self._asked(table, image, form=partial(image, out_of_range="clip"))
-        plan = plan_of(p, public.n_features, public.n_rows)
+        plan = plan_of(p, public.n_features, public.n_rows, rows)
         public.others = {f"{name}_": getattr(plan, name) for name in ("n_updates", "n_draws", "learning_rate")}
         public.others["reads_"] = rows.reads
         first = first_hypothesis(p.calibration, p.negations, public.n_features + p.fit_intercept)

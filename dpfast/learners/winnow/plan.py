@@ -8,6 +8,14 @@ intervals is increased instead: K is the largest number for which n rows in K in
 log-weights by (ln D + 2) / 2 each. By zCDP eta is sqrt(8 rho / (K m)) / R, so K^(3/2) = (n / R) sqrt(8 rho / m) / ((ln
 D + 2) / 2). K is at least 20, even if intervals are then too small: the average of the releases predicts. K depends on
 the budget, on D and on the number of rows if this is public: under "replace", or declared as `horizon`.
+
+**Fading rows.** If only rows with a margin of at most c counted, the scores would swing where a class is rare: the
+first interval counts all rows, most of them of the larger class, and the later ones only those that it gets wrong, most
+of them of the smaller class. In a `fit` that takes all rows of an interval, a row therefore counts half as much for
+each further c of its margin, down to 1/16. Votes are computed from releases, so that the count of a row follows from
+the row and from releases; it is at most 1, so that all ranges stay as they are. The unit c follows the scale of votes,
+by public facts: votes on signs are large, and a wider unit keeps them steady where many intervals make the weights
+cancel; the numbers of a row, 0 and 1 say, give smaller votes, and a row of a wide sparse matrix has few entries.
 """
 
 import math
@@ -23,10 +31,15 @@ from dpfast.accounting.winnow import WEIGHT_GRID
 from dpfast.accounting.zcdp import SLACK
 from dpfast.learners.votes import NOTHING, Hypothesis, uniform
 from dpfast.mechanisms import AboveThreshold
+from dpfast.tables.signed_rows import GridRows, PackedRows, SparseRows
+
+SignedRows = PackedRows | GridRows | SparseRows
 
 _STEP, _GROWTH = 2.0, 1.1  # change of a log-weight by the second update: at most, and about; a tenth more each time
 _THRESHOLD_SHARE = 0.05  # of a stream's budget; its counts are in the hundreds, its noise in the dozens
 _FEWEST_UPDATES, _MOST_UPDATES = 20, 200
+_CONFIDENCE, _SPARSE = 0.05, 128  # the unit of margins for 20 updates, and columns up to which sparse rows have it
+FADING = 4  # halvings of the count of a row; after another one it does not count
 _LARGEST_COUNT, _LEAST_EPSILON = 1 << 60, 1e-15  # of AboveThreshold
 _MOST_PASSES, _MOST_DRAWS = 1 << 16, 1 << 24  # limits of the passes over a table, and of the draws of a release
 
@@ -68,7 +81,8 @@ class Plan:
     window: int | None  # K if intervals leave the scores after K further releases; such a run has no end
     rounds: int | None  # rounds per interval of a stream with fixed schedule
     dimension: int  # coordinates and negated copies
-    confidence: float
+    confidence: float  # c
+    fades: bool  # whether rows count in part if they are predicted rightly with a margin above c
     negations: bool
     fit_intercept: bool
     average: bool
@@ -89,7 +103,7 @@ class Plan:
     @property
     def grid(self) -> int:
         """Return the number of units of `weight` per unit weight."""
-        return 1 if self.window else WEIGHT_GRID
+        return (1 if self.window else WEIGHT_GRID) << (FADING if self.fades else 0)
 
     def weight(self, update: int) -> int:
         """Return the weight with which the rows of this interval enter the scores."""
@@ -98,6 +112,10 @@ class Plan:
     def counts(self, votes: np.ndarray, signs: np.ndarray, most: int) -> np.ndarray:
         """Return a mask of rows predicted wrongly or with too small a margin, by votes in [-most, most]."""
         return signs * votes <= self.confidence * most
+
+    def halvings(self, votes: np.ndarray, signs: np.ndarray, most: int) -> np.ndarray:
+        """Return how often the count of each row is halved, by votes in [-most, most]; rows beyond FADING are out."""
+        return np.searchsorted(self.confidence * most * np.arange(1, FADING + 2), signs * votes)
 
     def enough(self, update: int) -> int:
         """Return the number of counting rows that trigger this update.
@@ -163,7 +181,7 @@ def streaming(p: SimpleNamespace) -> SimpleNamespace:
     """Return checked parameters with the schedule for a stream."""
     if p.schedule == "auto":
         p.schedule = "sparse-vector"
-    p.rows_tell = False
+    p.rows_tell = p.fades = False
     if p.schedule == "fixed" and p.horizon is None:
         raise ValueError("a stream of fixed schedule needs horizon=, the rounds expected")
     return p
@@ -174,6 +192,7 @@ def at_once(p: SimpleNamespace) -> SimpleNamespace:
     if p.schedule == "auto":
         p.schedule = "sparse-vector" if p.calibration == "paper" else "fixed"
     p.rows_tell = p.neighbors == "replace"
+    p.fades = p.schedule == "fixed" and p.batch == "all"
     if p.schedule == "sparse-vector" and p.neighbors == "add-remove":
         raise ValueError(
             'fit with a sparse-vector schedule needs neighbors="replace": deleting a row from a table shifts all '
@@ -191,6 +210,7 @@ def check_paper(p: SimpleNamespace) -> None:
     """Refuse parameters that are incompatible with the paper's calibration, if it is used."""
     if p.calibration != "paper":
         return
+    p.confidence = _CONFIDENCE if p.confidence == "auto" else p.confidence
     paper = {"batch": (1,), "average": (False,), "schedule": ("auto", "sparse-vector"), "window": (False,)}
     for name, wanted in paper.items():
         if getattr(p, name) not in wanted:
@@ -200,21 +220,22 @@ def check_paper(p: SimpleNamespace) -> None:
             raise ValueError(f'calibration="paper" needs {name}=')
 
 
-def plan_of(p: SimpleNamespace, n_features: int, n_rows: int | None = None) -> Plan:
+def plan_of(p: SimpleNamespace, n_features: int, n_rows: int | None = None, rows: SignedRows | None = None) -> Plan:
     """Return the numbers of a run, from the checked parameters of `DPWinnowClassifier`, with the final schedule.
 
-    The number of rows of a table is used if it is public. A ValueError says that no amount of noise suffices.
+    The number of rows of a table is used if it is public, and of `rows` only the type. A ValueError says that no amount
+    of noise suffices.
     """
-    form = {name: getattr(p, name) for name in ("confidence", "negations", "fit_intercept", "average")}
+    form = {name: getattr(p, name) for name in ("negations", "fit_intercept", "average", "fades")}
     form["dimension"] = (n_features + p.fit_intercept) * (1 + p.negations)
     if p.rows_per_unit > 1 and p.schedule == "sparse-vector":
         raise ValueError('rows_per_unit above 1 needs schedule="fixed": AboveThreshold is paid for one row')
-    plan = _paper(p, form) if p.calibration == "paper" else _tight(p, form, n_rows if p.rows_tell else p.horizon)
+    plan = _paper(p, form) if p.calibration == "paper" else _tight(p, form, n_rows if p.rows_tell else p.horizon, rows)
     plan.check()
     return plan
 
 
-def _tight(p, form, n_rows):
+def _tight(p, form, n_rows, rows):
     """Return the plan with the largest learning rate that the accountant allows."""
     score_range = p.rows_per_unit * winnow_range(p.neighbors, negations=p.negations, batch=p.batch)
     n_updates = _updates(p, form["dimension"], score_range, n_rows) if p.n_updates == "auto" else p.n_updates
@@ -236,8 +257,22 @@ def _tight(p, form, n_rows):
         window=n_updates if p.window else None,
         rounds=None if p.horizon is None else -(-p.horizon // n_updates),
         score_range=float(score_range),
+        confidence=_confidence(p, n_updates, rows),
         **form,
     )
+
+
+def _confidence(p, n_updates, rows):
+    """Return the margin up to which rows count whole; the module's documentation explains it."""
+    if p.confidence != "auto":
+        return p.confidence
+    if not p.fades or rows is None:
+        return _CONFIDENCE
+    many = math.sqrt(math.sqrt(n_updates / _FEWEST_UPDATES))
+    if rows.reads == "signs":
+        return _CONFIDENCE * many
+    wide = max(1.0, rows.shape[1] / _SPARSE) if isinstance(rows, SparseRows) and not rows.offset else 1.0
+    return _CONFIDENCE / (many * math.sqrt(math.sqrt(wide)))
 
 
 def _updates(p, dimension, score_range, n_rows):
@@ -267,5 +302,6 @@ def _paper(p, form):
         rounds=None,
         threshold=math.ceil(paper.threshold),
         score_range=float(winnow_range(p.neighbors, negations=p.negations, batch=1)),
+        confidence=p.confidence,
         **form,
     )

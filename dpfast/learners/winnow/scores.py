@@ -20,6 +20,7 @@ from randomgen import ChaCha
 
 from dpfast.kernels import draw, levels
 from dpfast.kernels.scores import SparseScores
+from dpfast.learners.winnow.plan import FADING
 from dpfast.mechanisms.draws import Question, asked
 from dpfast.tables.signed_rows import SparseRows, votes
 
@@ -65,6 +66,10 @@ class DenseScores(_Scores):
     def growth(self, rows, intervals):
         """Return a bound on the bytes by which `arrays` grow if these rows are added and so many intervals end."""
         return 0 if self._window is None else 8 * (self._d + 1) * intervals
+
+    def double(self):
+        """Double the sum of the interval."""
+        self._interval *= 2
 
     def entered(self):
         """Return the sum of the interval, which can be added to other sums: int64, shape (d + 1,)."""
@@ -120,6 +125,11 @@ class TouchedScores(_Scores):
     def growth(self, rows, intervals):
         touched = min(rows.nnz, self._d)
         return 16 * (2 * touched if self._window is None else 2 * touched + rows.nnz + intervals)
+
+    def double(self):
+        """Like `DenseScores.double`."""
+        keys, values = self._interval.export()
+        self._interval, self._constant = SparseScores(self._d, keys, 2 * values), 2 * self._constant
 
     def entered(self):
         """Like `DenseScores.entered`, but return a CSR array of int64, shape (1, d + 1)."""
@@ -238,27 +248,39 @@ def counting_rows(piece, first, key, k, plan, hypothesis):
 
 
 def interval_sum(piece, own, key, k, plan, hypothesis):
-    """Return the sum of the counting rows of interval k of a piece.
+    """Return the sum of the counting rows of interval k of a piece, in units of 1 / 2**FADING if rows fade.
 
     `own` is the number of the piece's first row, and the largest number of rows that count, or None for all.
     """
     first, most = own
-    rows, signs, chosen = _counting(piece, first, key, k, plan, hypothesis)
-    scores = score_vector(rows)
-    scores.add(rows, signs, chosen[:most], plan.fit_intercept)
+    if not plan.fades:
+        rows, signs, chosen = _counting(piece, first, key, k, plan, hypothesis)
+        scores = score_vector(rows)
+        scores.add(rows, signs, chosen[:most], plan.fit_intercept)
+        return scores.entered()
+    rows, signs, known = _interval(piece, first, key, k, plan, hypothesis)
+    halvings, scores = plan.halvings(*known), score_vector(rows)
+    for times in range(FADING + 1):
+        scores.double()
+        scores.add(rows, signs, np.flatnonzero(halvings == times), plan.fit_intercept)
     return scores.entered()
 
 
 def _counting(piece, first, key, k, plan, hypothesis):
-    """Return the rows of an interval, the signs of their labels, and a mask of those that count."""
-    known, numbers = piece.memo.get(_counting, (None, None))
+    """Return the rows of an interval, the signs of their labels, and the numbers of those that count."""
+    rows, signs, known = _interval(piece, first, key, k, plan, hypothesis)
+    return rows, signs, np.flatnonzero(plan.counts(*known))
+
+
+def _interval(piece, first, key, k, plan, hypothesis):
+    """Return the rows of an interval, the signs of their labels, and votes, signs and the largest possible vote."""
+    known, numbers = piece.memo.get(_interval, (None, None))
     if known != (key, first):
         numbers = interval_numbers(key, first, len(piece.labels), plan.n_updates)
-        piece.memo[_counting] = (key, first), numbers
+        piece.memo[_interval] = (key, first), numbers
     chosen = np.flatnonzero(numbers == k)
     rows, signs = piece.rows[chosen], _signs(piece.labels[chosen])
-    counting = plan.counts(votes(rows, hypothesis), signs, hypothesis.draws * rows.unit)
-    return rows, signs, np.flatnonzero(counting)
+    return rows, signs, (votes(rows, hypothesis), signs, hypothesis.draws * rows.unit)
 
 
 def _signs(labels):

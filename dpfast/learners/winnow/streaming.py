@@ -295,6 +295,7 @@ class WinnowStream(Streamed):
             if "encoder" in fitted:
                 self._restore_encoder(fitted["encoder"])
             self._restore(fitted["released"])
+            self.notes_ = fitted["card"].get("notes", [])
             plan = plan_of(p, self._width)
             run = Run(self, p.rng)
             run.paid(plan.cost, updates=plan.releases)
