@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from dpfast.learners.base import LinearClassifier
 from dpfast.learners.halfspaces.halfspace import HalfspaceClassifier
+from dpfast.learners.halfspaces.net import NetHalfspaceClassifier
 from dpfast.learners.lists.decision_list import DecisionListClassifier
 from dpfast.learners.probabilities import class_shares
 from dpfast.tables.code_bits import CodeBits
@@ -52,7 +53,7 @@ def to_onnx(model: Any) -> Any:
         place, probabilities = _halfspace(graph, model)
     elif isinstance(model, DecisionListClassifier):
         place, probabilities = _rules(graph, model)
-    elif isinstance(model, LinearClassifier) and not hasattr(model, "class_counts_"):
+    elif isinstance(model, LinearClassifier | NetHalfspaceClassifier) and not hasattr(model, "class_counts_"):
         if hasattr(model, "encoder_"):
             raise ValueError(f"a {type(model).__name__} of a table with a schema has no ONNX graph here")
         place, probabilities = _linear(graph, model), None
@@ -66,7 +67,7 @@ def to_onnx(model: Any) -> Any:
 
 def _linear(graph, model):
     """Return the place of the class of each row by the score of a linear classifier."""
-    only_clips = model._only_clips
+    only_clips = getattr(model, "_only_clips", False)
     products = graph("Add", graph("MatMul", "X", model.coef_[:, np.newaxis]), float(model.intercept_))
     score = graph("Add", _divided(graph, model, products, 1.0 if only_clips else _TINY), float(model.shift_))
     return _second(graph, graph("Squeeze", score, np.array([1])))

@@ -94,6 +94,19 @@ class Model:
         scores = decisions(self.scores(rows))
         return (scores >= 0).astype(np.int64) if scores.ndim == 1 else scores.argmax(axis=1)
 
+    def reliability(self, classes: np.ndarray) -> list[Any]:
+        """Return predicted probabilities beside the shares that came true, for the page of a model; by default none.
+
+        Parameters
+        ----------
+        classes : ndarray, shape (n_classes,)
+
+        Returns
+        -------
+        list of dpfast.report.drawing.Dot
+        """
+        return []
+
     def attributes(self) -> Mapping[str, Any]:
         """Return what the learner gets as attributes, by their names without the final underscore: the fields.
 

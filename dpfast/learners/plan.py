@@ -213,7 +213,7 @@ class Plan(Mapping[str, Mechanism]):
     16.92
     """
 
-    def __init__(self, **releases: Mechanism):
+    def __init__(self, **releases: Mechanism) -> None:
         if not releases:
             raise ValueError("a plan must name at least one release")
         for name, each in releases.items():

@@ -22,7 +22,7 @@ from dpfast.learners.reading import ENCODER_SHARE, SCHEMA_OR_NONE
 from dpfast.learners.run import Rows, Run
 from dpfast.learners.saving import write_model
 from dpfast.learners.scikit import BaseEstimator, CallbackSupportMixin, ClassifierMixin
-from dpfast.learners.transaction import model_of, transaction
+from dpfast.learners.transaction import model_of, read_model, transaction
 
 
 def _defines(*methods):
@@ -170,21 +170,21 @@ class PrivateClassifier(PrivateParameters, CallbackSupportMixin, ClassifierMixin
     def predict(self, X: Any) -> np.ndarray:
         """Return the predicted label of each row."""
         model = self._released_model()
-        return self.classes_[model.classify(transaction(self).rows(X))]
+        return self.classes_[model.classify(self._read_rows(X))]
 
     @_defines("scores", "log_odds")
     @in_batches("ndarray of float64, shape (n,) or (n, n_classes)")
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the score of each class, or for two classes one score, at least 0 for the second class."""
         model = self._released_model()
-        return decisions(model.scores(transaction(self).rows(X)))
+        return decisions(model.scores(self._read_rows(X)))
 
     @_defines("log_odds")
     @in_batches("ndarray of float64, shape (n, n_classes)")
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the probabilities of the classes, from the log odds of the model."""
         model = self._released_model()
-        odds = decisions(model.log_odds(transaction(self).rows(X)))
+        odds = decisions(model.log_odds(self._read_rows(X)))
         if odds.ndim == 1:
             return np.stack([reals.expit(-odds), reals.expit(odds)], axis=1)
         chances = reals.exp(odds - odds.max(axis=1, keepdims=True))
@@ -264,6 +264,9 @@ class PrivateClassifier(PrivateParameters, CallbackSupportMixin, ClassifierMixin
             raise NotFittedError(f"the fit of this {type(self).__name__} was interrupted before it released a model")
         return self.model_
 
+    def _checked(self, X: Any = None, y: Any = None, units: Any = None) -> Any:
+        return transaction(self)._checked(X, y, units)
+
     @classmethod
     def _read_by(cls, schema: Any) -> Any:
         """Return the schema as this learner reads tables by it."""
@@ -287,4 +290,12 @@ class PrivateClassifier(PrivateParameters, CallbackSupportMixin, ClassifierMixin
         return transaction(self)._stated(claim)
 
     def _reliability(self) -> list[Any]:
-        return transaction(self)._reliability()
+        return self.model_.reliability(self.classes_) if "model_" in vars(self) else []
+
+    def _read_rows(self, X: Any) -> Any:
+        """Return the rows of X of `predict` as the learner reads them."""
+        return transaction(self).rows(X)
+
+    def _read_model(self, saved: Any, width: int) -> Model:
+        """Return the model of a file, of `width` columns as the learner reads them; refuse what no model could be."""
+        return read_model(type(self), saved)

@@ -65,6 +65,21 @@ def reliability(counts: np.ndarray, own: np.ndarray, classes: np.ndarray, scale:
     ]
 
 
+def sided_reliability(counts: np.ndarray, label: Any, scale: Fraction) -> list[Dot]:
+    """Return the predicted share of the second class, `label`, beside the share that came true, by groups of levels."""
+    found = groups(counts, math.sqrt(2) * float(scale))
+    chances = line_of(counts, scale).log_odds(np.array([group.place for group in found]))
+    return [
+        _dot(label, chance, group.rows, 1, float(scale) * math.sqrt(group.levels))
+        for chance, group in zip(expit(chances), found, strict=True)
+    ]
+
+
+def line_of(counts: np.ndarray, scale: Fraction) -> Line:
+    """Return the line that maps places of rows to log odds, from noisy counts of levels with noise of this scale."""
+    return fitted_line(counts, 2**0.5 * float(scale))
+
+
 def _dot(label, chance, rows, k, scale):
     """Return a point of the noisy counts of class k among some rows, with a confidence interval."""
     n, deviation = float(rows.sum()), math.sqrt(2) * scale
@@ -106,6 +121,17 @@ def set_apart(p: SimpleNamespace) -> SimpleNamespace:
     return p
 
 
+PROBABILITY_SHARE = parameter(
+    0.0,
+    real(0, 1, "[)"),
+    """float in [0, 1), default=0.0
+    Share c of epsilon for noisy class counts of the rows by predicted label, or, in linear classifiers, by level of the
+    score (`dpfast.learners.calibration`); `predict` then returns the more probable label. `predict_proba` uses the
+    counts; 0 releases none. The model is then ((1 - c) epsilon, delta)-DP and the counts are (c epsilon, 0)-DP
+    (`dpfast.learners.probabilities`): together they are (epsilon, delta)-DP by basic composition.""",
+)
+
+
 @estimator
 class Probabilities(Private):
     """Mixin of private classifiers with the parameter `probability_share`; estimates probabilities by predicted class.
@@ -120,15 +146,7 @@ class Probabilities(Private):
         Only with `probability_share`.
     """
 
-    probability_share: float = parameter(
-        0.0,
-        real(0, 1, "[)"),
-        """float in [0, 1), default=0.0
-    Share c of epsilon for noisy class counts of the rows by predicted label, or, in linear classifiers, by level of the
-    score (`dpfast.learners.calibration`); `predict` then returns the more probable label. `predict_proba` uses the
-    counts; 0 releases none. The model is then ((1 - c) epsilon, delta)-DP and the counts are (c epsilon, 0)-DP
-    (`dpfast.learners.probabilities`): together they are (epsilon, delta)-DP by basic composition.""",
-    )
+    probability_share: float = PROBABILITY_SHARE
 
     def _checked(self, X=None, y=None, units=None):
         return set_apart(super()._checked(X, y, units))
@@ -217,13 +235,7 @@ class SidedProbabilities(Probabilities):
     def _reliability(self):
         if not hasattr(self, "class_counts_"):
             return []
-        scale = float(self.class_counts_scale_)
-        found = groups(self.class_counts_, math.sqrt(2) * scale)
-        chances = self.calibration_line().log_odds(np.array([group.place for group in found]))
-        return [
-            _dot(self.classes_[1], chance, group.rows, 1, scale * math.sqrt(group.levels))
-            for chance, group in zip(expit(chances), found, strict=True)
-        ]
+        return sided_reliability(self.class_counts_, self.classes_[1], self.class_counts_scale_)
 
     @if_counted("probability_share", "class_counts_")
     def calibration_line(self) -> Line:
@@ -234,7 +246,7 @@ class SidedProbabilities(Probabilities):
         dpfast.learners.calibration.Line
         """
         check_is_fitted(self)
-        return fitted_line(self.class_counts_, 2**0.5 * float(self.class_counts_scale_))
+        return line_of(self.class_counts_, self.class_counts_scale_)
 
 
 def confusion(predicted: np.ndarray, codes: np.ndarray, classes: int) -> np.ndarray:

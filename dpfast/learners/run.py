@@ -34,7 +34,7 @@ class Rows:
         The parts of the rows, for questions that keep a state.
     """
 
-    def __init__(self, parts: Any, form: Any, task: Task, classes: np.ndarray):
+    def __init__(self, parts: Any, form: Any, task: Task, classes: np.ndarray) -> None:
         self.parts, self.form, self.task, self.classes = parts, form, task, classes
         self.n_columns, self.n_classes, self.n = task.n_columns, task.n_classes, task.n_rows
         self.sizes, self.reach = task.sizes, task.reach
@@ -73,7 +73,7 @@ class Run:
         after a release sets it, so that nothing is lost that was paid for.
     """
 
-    def __init__(self, paid: "fitting.Run", plan: Plan, noise: Any, progress: Callable):
+    def __init__(self, paid: fitting.Run, plan: Plan, noise: Any, progress: Callable) -> None:
         self._paid, self._plan, self._noise, self._progress = paid, plan, dict(noise), progress
         self._used = dict.fromkeys(plan, 0)
 

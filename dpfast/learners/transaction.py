@@ -108,11 +108,13 @@ class Transaction(Machinery):
         return values if model_of(type(self._learner)) else {type(self.model_).__name__: values}
 
     def _restore(self, released):
-        kind = model_of(type(self._learner))
-        if kind is None:
-            ((name, released),) = released.items()
-            kind = _model_named(name)
-        self._become_model(kind.from_dict(released))
+        self._become_model(self._learner._read_model(released, self._width))
+
+    def _released_counts(self):
+        return self.model_.counts_to_dict() if hasattr(self.model_, "counts_to_dict") else {}
+
+    def _restore_counts(self, saved):
+        self._become_model(self.model_.with_counts_of(saved, len(self.classes_)))
 
     def _restore_encoder(self, saved):
         super()._restore_encoder(saved)
@@ -140,6 +142,15 @@ def model_of(learner: type) -> type[Model] | None:
     """Return the class of the models of a learner, by the annotation of its `learn`; None if that is only `Model`."""
     annotated = get_type_hints(learner.learn).get("return")  # type: ignore[attr-defined]
     return annotated if isinstance(annotated, type) and annotated is not Model else None
+
+
+def read_model(learner: type, saved: Any) -> Model:
+    """Return the saved model of a learner, of the class that it is annotated with, or else that the file names."""
+    kind = model_of(learner)
+    if kind is None:
+        ((name, saved),) = saved.items()
+        kind = _model_named(name)
+    return kind.from_dict(saved)
 
 
 def _model_named(name):

@@ -17,7 +17,9 @@ from dpfast.accounting.claims import pair_cost, warn, warn_of_claim
 from dpfast.accounting.costs import discrete_gaussian_cost
 from dpfast.accounting.numbers import check_neighbors, delta_of, epsilon_of, remembered
 from dpfast.accounting.selection import gaussian_claims, selection_base
-from dpfast.learners.base import PrivateClassifier
+from dpfast.learners.base import PrivateClassifier as Learner
+from dpfast.learners.parameters import PrivateParameters
+from dpfast.learners.private import PrivateClassifier
 from dpfast.learners.units import own_generator
 from dpfast.mechanisms import discrete_gaussian
 from dpfast.tables.labels import one_kind
@@ -44,7 +46,7 @@ class PrivateSearch:
         The claim of the whole search.
     """
 
-    estimator: PrivateClassifier
+    estimator: PrivateClassifier | Learner
     index: int
     right: int
     run_epsilon: float
@@ -53,7 +55,7 @@ class PrivateSearch:
 
 
 def private_search(
-    estimators: Sequence[PrivateClassifier],
+    estimators: Sequence[PrivateClassifier | Learner],
     X: Any,
     y: ArrayLike,
     *,
@@ -182,7 +184,7 @@ def _offered(estimators):
     if not offered:
         raise ValueError("estimators must be at least one private classifier, got none")
     for estimator in offered:
-        if not isinstance(estimator, PrivateClassifier) or not {"epsilon", "delta"} <= {*estimator.get_params()}:
+        if not isinstance(estimator, PrivateParameters) or not {"epsilon", "delta"} <= {*estimator.get_params()}:
             raise ValueError(f"estimators must be private classifiers of an epsilon and a delta, got {estimator!r}")
         if estimator.budget is not None or estimator.random_state is not None:
             raise ValueError(f"budget and random_state are those of the search, but were given to {estimator!r}")

@@ -13,7 +13,9 @@ from sklearn.base import clone
 from dpfast import metrics, random
 from dpfast.accounting import Budget, PrivacySpend
 from dpfast.accounting.numbers import SMALLEST_DELTA, decimal_above, decimal_below, exact
-from dpfast.learners.base import PrivateClassifier
+from dpfast.learners.base import PrivateClassifier as Learner
+from dpfast.learners.parameters import PrivateParameters
+from dpfast.learners.private import PrivateClassifier
 from dpfast.metrics import ConfusionMatrix, Figure, Reliability, Roc
 from dpfast.tables.labels import one_kind
 from dpfast.tables.sources import count_rows, picked
@@ -70,7 +72,9 @@ class PrivateSplit:
         self._model: PrivateClassifier | None = None
         self._lock = threading.Lock()
 
-    def fit(self, estimator: PrivateClassifier, *, classes: ArrayLike | None = None) -> PrivateClassifier:
+    def fit(
+        self, estimator: PrivateClassifier | Learner, *, classes: ArrayLike | None = None
+    ) -> PrivateClassifier | Learner:
         """Fit a clone of the estimator to the training rows, once.
 
         Parameters
@@ -94,7 +98,7 @@ class PrivateSplit:
         BudgetExceeded
             If the budget of the estimator does not suffice.
         """
-        if not isinstance(estimator, PrivateClassifier):
+        if not isinstance(estimator, PrivateParameters):
             raise ValueError(f"estimator must be a private classifier, got {estimator!r}")
         model = clone(estimator)
         model.random_state = estimator.random_state  # a copy would draw the same numbers again
@@ -208,7 +212,7 @@ class PrivateSplit:
         positive, probability = self._scored()
         return metrics.calibration(positive, probability, **self._paid(epsilon), **options)
 
-    def _fitted(self) -> PrivateClassifier:
+    def _fitted(self) -> PrivateClassifier | Learner:
         """Return the model; refuse a model that was fitted again elsewhere."""
         if self._model is None:
             raise ValueError("no model was fitted to the training rows: call fit of this split first")

@@ -15,7 +15,7 @@ from sklearn.utils.estimator_checks import check_estimator
 import dpfast
 from dpfast.accounting import Composed
 from dpfast.accounting.numbers import exact
-from dpfast.learners import probabilities
+from dpfast.learners import probabilities, run
 from dpfast.learners.base import counted_levels
 from dpfast.learners.calibration import ENDS, LEVELS
 from dpfast.learners.probabilities import confusion
@@ -78,9 +78,10 @@ def test_model_and_counts_together_are_what_is_claimed(name, neighbors, monkeypa
     if not takes(name, neighbors):
         pytest.skip('needs "replace"')
     seen = []
-    monkeypatch.setattr(
-        probabilities, "discrete_laplace", lambda counts, scale, rng: seen.append((counts, scale)) or counts
-    )
+    for module in (probabilities, run):
+        monkeypatch.setattr(
+            module, "discrete_laplace", lambda counts, scale, rng: seen.append((counts, scale)) or counts
+        )
     model = made(name, 2.0, neighbors=neighbors, probability_share=0.25).fit(X, Y)
     (counts, scale), claim = seen[0], model.privacy_
     assert counts.sum() == len(X)

@@ -5,7 +5,7 @@ from mutant import Mutant
 
 _LIST, _COUNTS = "learners/lists/test_decision_list.py", "learners/lists"
 _HALF, _WINNOW, _LITTLE = "learners/halfspaces", "learners/winnow", "learners/littlestone"
-_UNITS, _CHANCES = "learners/test_units.py", "learners/test_probabilities.py"
+_UNITS, _CHANCES, _PLAN = "learners/test_units.py", "learners/test_probabilities.py", "learners/test_plan.py"
 
 _DRAWS = f"{_LITTLE}/test_learner.py::test_a_run_tests_and_draws_with_what_its_plan_says_and_gives_rows_to_teachers_at_random"
 
@@ -51,9 +51,19 @@ MUTANTS = [
        "            tail = state.draw_tail(left, rng)\n            yield from tail\n            if tail[-1][0] == CONSTANT:\n                return\n            break",
        "            break", _LIST),
     _m("list: a right row worth more than declared", "lists/covering", "right = min(REACH, (1 - bar) / bar)", "right = 2 * min(REACH, (1 - bar) / bar)", _COUNTS),
-    _m("net: replace moves by 1", "halfspaces/net", 'p.exponent = -exact("epsilon", p.epsilon) / changed_rows(p.neighbors)',
-       'p.exponent = -exact("epsilon", p.epsilon)', f"{_HALF}/test_net.py"),
-    _m("net: relation swapped", "halfspaces/net", "changed_rows(p.neighbors)", "(3 - changed_rows(p.neighbors))", f"{_HALF}/test_net.py"),
+    _m("net: replace moves by 1", "halfspaces/net", "ExponentialDraw(task.changed_rows,", "ExponentialDraw(1,", f"{_HALF}/test_net.py"),
+    _m("net: relation swapped", "halfspaces/net", "ExponentialDraw(task.changed_rows,", "ExponentialDraw(3 - task.changed_rows,", f"{_HALF}/test_net.py"),
+    _m("plan: draws of one row for units", "plan", 'width = exact_above("width", mechanism.width) * rows_per_unit', 'width = exact_above("width", mechanism.width)', _PLAN),
+    _m("plan: draws of one row for units, delta = 0", "plan", '(exact_above("width", each.width) * task.rows_per_unit)', '(exact_above("width", each.width))', _PLAN),
+    _m("plan: Gaussian noise of one row for units", "plan", 'moved = exact_above("moves", mechanism.moves) * rows_per_unit', 'moved = exact_above("moves", mechanism.moves)', _PLAN),
+    _m("plan: Laplace noise of one row for units", "plan", 'exact_above("moves", pure[name].moves) * task.rows_per_unit', 'exact_above("moves", pure[name].moves)', _PLAN),
+    _m("plan: many draws for the price of one", "plan", "shares[name] / each.times / (", "shares[name] / (", _PLAN),
+    _m("plan: many counts for the price of one", "plan", "moved * pure[name].times / share", "moved / share", _PLAN),
+    _m("plan: counts are not taken from the budget", "plan", "left, epsilon = split(task.epsilon, _total(pure) / _total(releases))", "left, epsilon = task.epsilon, split(task.epsilon, _total(pure) / _total(releases))[1]", _PLAN),
+    _m("run: a release once too often", "run", "if used >= planned.times:", "if used > planned.times:", _PLAN),
+    _m("run: more entries than planned", "run", "if size > planned.size:", "if False:", _PLAN),
+    _m("run: releases are not counted", "run", "self._used[name] = used + 1", "self._used[name] = used", _PLAN),
+    _m("counts: replace moves by 1", "counted", "LaplaceSum(task.changed_rows,", "LaplaceSum(1,", _CHANCES),
     _m("projected: replace moves by 1", "halfspaces/projected", "changed_rows(p.neighbors) * reach", "reach", f"{_HALF}/test_projected.py premises"),
     _m("projected, paper: choice at twice epsilon", "halfspaces/projected", "Fraction(_half(p.epsilon)) / 2", "Fraction(_half(p.epsilon))", f"{_HALF}/test_projected.py"),
     _m("search: counts rows that were fitted", "../model_selection/search", "X[held_out])) == y[held_out]", "X[~held_out])) == y[~held_out]", "model_selection"),

@@ -1,32 +1,32 @@
 """Purely private large-margin halfspaces: the exponential mechanism over a net of the sphere."""
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from dpfast.accounting import Cost
-from dpfast.accounting.numbers import exact, float_above
 from dpfast.kernels.net import Net
-from dpfast.learners.base import LinearClassifier
 from dpfast.learners.calibration import level_counts
+from dpfast.learners.counted import CountedClassifier, SidedModel
+from dpfast.learners.forms import Numbers
 from dpfast.learners.halfspaces.nets import Nets, net_radius
+from dpfast.learners.model import FloatArray
 from dpfast.learners.parameters import (
     FIT_INTERCEPT,
     Parameters,
     auto,
-    changed_rows,
     count,
     estimator,
     parameter,
     positive,
     real,
 )
+from dpfast.learners.plan import ExponentialDraw, Plan, Task
+from dpfast.learners.run import Rows, Run
 from dpfast.learners.saving import entries, integer
 from dpfast.parts import MemoryParts, Piece
 from dpfast.tables.labels import class_codes
-from dpfast.tables.projection import projectable, row_products
+from dpfast.tables.projection import row_products
 
 
 class NetReport(NamedTuple):
@@ -42,8 +42,41 @@ class NetReport(NamedTuple):
     best_intercept: float
 
 
+@dataclass(frozen=True)
+class NetModel(SidedModel):
+    """A member of nets, by its number, and the key of their projections."""
+
+    member: int
+    projection_key: int
+    nets: Nets
+
+    def check(self) -> None:
+        integer(self.member, 0, self.nets.size - 1)
+        integer(self.projection_key, 0, (1 << 128) - 1)
+
+    def sides(self, rows: Any) -> FloatArray:
+        """Return the cosine of each row and the halfspace, in its components."""
+        return self.nets.cosines(rows, self.nets.direction(self.member), self.projection_key)
+
+    def released(self) -> dict[str, Any]:
+        direction = self.nets.direction(self.member)
+        coef, intercept = self.nets.lifted(direction, self.projection_key)
+        return {
+            "member": self.member,
+            "projection_key": self.projection_key,
+            "net_size": self.nets.size,
+            "direction": direction,
+            "coef": coef,
+            "intercept": intercept,
+            "shift": 0.0,
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"member": self.member, "projection_key": self.projection_key}
+
+
 @estimator
-class NetHalfspaceClassifier(LinearClassifier):
+class NetHalfspaceClassifier(CountedClassifier, name="net-halfspace"):
     """Halfspace drawn from a net of a random projection [NUZ, Algorithm 2]_, with delta = 0.
 
     Labels are of two classes. Booleans and bits are the numbers 0 and 1. A random sign matrix projects the rows to a
@@ -109,8 +142,6 @@ class NetHalfspaceClassifier(LinearClassifier):
     ((30,), '(1.0, 0)-DP, replace one row; 1')
     """
 
-    _model = "net-halfspace"
-    _reads_parts = True
     margin: float = parameter(0.1, real(0, 1, "(]"))
     n_components: int = parameter(4, count(1))
     n_projections: int = parameter(1, count(1, 1 << 32))
@@ -118,50 +149,31 @@ class NetHalfspaceClassifier(LinearClassifier):
     fit_intercept: bool = FIT_INTERCEPT
     max_seconds: float = parameter(60.0, positive())
     delta: float = field(default=0.0, init=False)
+    reads = Numbers(several_classes=False)
 
-    def _learn(self, table, p, run):
-        parts, _, public = self._asked(table, projectable)
-        nets = Nets(p, public.n_features)
-        nets.check_time(public.n_rows, p.max_seconds)
+    def plan(self, task: Task) -> Plan:
+        draw = ExponentialDraw(task.changed_rows, size=self._nets(task.n_columns).size, share=self.left)
+        return Plan(halfspaces=draw, **self.counting(task))
 
-        cost = [Cost("range", float_above(exact("epsilon", p.epsilon)))]
-        run.charge(public, self._all_costs(cost, p), halfspaces=1, **p.counting)
-        key = int.from_bytes(run.rng.bytes(16), "little")
-        scan = nets.scan(parts, public.n_rows, key, self.verbose)
-        member = scan.draw(p.exponent / p.rows_per_unit, run.rng)
-        run.release("halfspaces", nets, member, key)
-        self._count_classes(run, p, lambda: parts.sum(_counted, nets, nets.direction(member), key))
+    def refuse(self, task: Task, n_rows: int) -> None:
+        self._nets(task.n_columns).check_time(n_rows, self.max_seconds)
 
-    def _publish(self, run):
-        if run.released:
-            self._set(*run.released)
+    def learn(self, rows: Rows, plan: Plan, run: Run) -> NetModel:
+        nets, key = self._nets(rows.n_columns), run.key()
+        scan = nets.scan(rows.parts, int(rows.sum(_number)), key, self.verbose)
+        member = run.draw("halfspaces", nets.size, lambda exponent, rng: scan.draw(-exponent, rng))
+        model = NetModel(member, key, nets)
+        return self.count(model, run, lambda: rows.sum(_counted, model))
 
-    def _set(self, nets, member, key):
-        self.member_, self.projection_key_, self.net_size_ = member, key, nets.size
-        self.direction_ = nets.direction(member)
-        self.coef_, self.intercept_ = nets.lifted(self.direction_, key)
-        self.shift_ = 0.0
-
-    def _refuse_rows(self, n, p):
-        if p.schema is not None:
-            Nets(p, self._planned_width(p)).check_time(n, p.max_seconds)
-
-    def _checked(self, X=None, y=None, units=None):
-        p = super()._checked(X, y, units)
-        p.exponent = -exact("epsilon", p.epsilon) / changed_rows(p.neighbors)
+    def _nets(self, d):
+        """Return the nets for rows of d columns."""
+        p = Parameters._checked(self)
         Net(p.n_components, net_radius(p))  # refuses what it may not be
-        return p
+        return Nets(p, d)
 
-    def _nets(self):
-        """Return the nets of a fitted model."""
-        return Nets(Parameters._checked(self), self._width)
-
-    def _scores(self, X):
-        check_is_fitted(self, "coef_")
-        return self._nets().cosines(self._read_by_image(X, projectable), self.direction_, self.projection_key_)
-
-    def _places(self, X):
-        return self._scores(X)
+    def _read_model(self, saved: Any, width: int) -> NetModel:
+        entries(saved, "member", "projection_key")
+        return NetModel(**saved, nets=self._nets(width))
 
     def owner_report(self, X: Any, y: Any) -> NetReport:
         """Return the errors of this model on some rows, and those of the best member of its net. **Not private.**
@@ -178,39 +190,32 @@ class NetHalfspaceClassifier(LinearClassifier):
         -------
         NetReport
         """
-        check_is_fitted(self, "coef_")
-        nets, X = self._nets(), self._coded(X)
-        table = projectable(X)
-        self._check_features(X)
+        model = self._released_model()
+        nets, table = model.nets, self._read_rows(X)
         labels = class_codes(y, table.shape[0], self.classes_)
         signs = labels.signs()
         nets.check_time(len(signs), self.max_seconds)
-        parts = MemoryParts([Piece(X, labels.codes, rows=table)])
-        scan = nets.scan(parts, len(signs), self.projection_key_, self.verbose)
+        parts = MemoryParts([Piece(table, labels.codes, rows=table)])
+        scan = nets.scan(parts, len(signs), model.projection_key, self.verbose)
         least = int(np.flatnonzero(scan.counts)[0])
-        coef, intercept = nets.lifted(nets.direction(scan.member(least, 0)), self.projection_key_)
+        coef, intercept = nets.lifted(nets.direction(scan.member(least, 0)), model.projection_key)
         best = row_products(table, coef) + intercept
         return NetReport(
             rows=len(signs),
             members=nets.size,
-            wrong=scan.wrong(self.member_),
+            wrong=scan.wrong(model.member),
             least_wrong=least,
-            accuracy=float(((self._scores(X) >= 0) == (signs > 0)).mean()),
+            accuracy=float(((model.sides(table) >= 0) == (signs > 0)).mean()),
             best_accuracy=float(((best >= 0) == (signs > 0)).mean()),
             best_coef=coef,
             best_intercept=intercept,
         )
 
-    def _released(self):
-        return {"member": self.member_, "projection_key": self.projection_key_}
 
-    def _restore(self, released):
-        nets = self._nets()
-        entries(released, "member", "projection_key")
-        member = integer(released["member"], 0, nets.size - 1)
-        self._set(nets, member, integer(released["projection_key"], 0, (1 << 128) - 1))
+def _number(piece):
+    return np.array(len(piece.labels))
 
 
-def _counted(piece, nets, direction, key):
+def _counted(piece, model):
     """Return counts of the rows of a piece by level of their cosine and by class: int64, shape (LEVELS, 2); private."""
-    return level_counts(nets.cosines(piece.rows, direction, key), piece.labels)
+    return level_counts(model.sides(piece.rows), piece.labels)

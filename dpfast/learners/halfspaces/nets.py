@@ -59,6 +59,12 @@ class Nets:
     def __reduce__(self):
         return Nets, (self._p, self._d)
 
+    def __eq__(self, other):
+        return type(other) is Nets and (self._p, self._d) == (other._p, other._d)
+
+    def __hash__(self):
+        return hash(self._d)
+
     def scan(self, parts, n, key, verbose):
         """Return the mistakes of all members on n rows that `projectable` gives; `key` determines the matrices."""
         if parts.only is not None:

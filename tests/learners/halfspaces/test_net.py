@@ -14,6 +14,7 @@ from unreadable import Unreadable
 import dpfast
 from dpfast import BitMatrix, NetHalfspaceClassifier, random
 from dpfast.accounting import Budget, BudgetExceeded
+from dpfast.base import Task
 from dpfast.kernels.net import Mistakes, Net, grid
 from dpfast.learners.halfspaces import nets as net_halfspace
 from dpfast.tables.projection import project
@@ -98,10 +99,11 @@ def test_laws_of_neighbouring_tables_differ_by_epsilon_at_most(neighbors, rng):
 
 @pytest.mark.parametrize(
     ("epsilon", "neighbors", "exponent"),
-    [(0.1, "replace", "-1/20"), (0.1, "add-remove", "-1/10"), (3, "replace", "-3/2")],
+    [(0.1, "replace", "1/20"), (0.1, "add-remove", "1/10"), (3, "replace", "3/2")],
 )
 def test_the_exponent_is_epsilon_over_the_range_exactly(epsilon, neighbors, exponent):
-    assert str(NetHalfspaceClassifier(epsilon, neighbors=neighbors)._checked().exponent) == exponent
+    task = Task(epsilon, neighbors=neighbors, n_columns=5)
+    assert str(NetHalfspaceClassifier(epsilon).plan(task).solve(task).noise["halfspaces"]) == exponent
 
 
 def test_one_seed_gives_one_model_at_every_level_thread_count_and_division_of_work(table, each_isa, monkeypatch):
@@ -213,7 +215,17 @@ def test_the_claim_is_pure_and_one_honest_sentence(table):
 def test_a_fitted_model_holds_nothing_but_what_was_released(table):
     X, y = table
     clf = NetHalfspaceClassifier(**SMALL).fit(X, y)
-    fitted = {"coef_", "intercept_", "shift_", "direction_", "member_", "projection_key_", "net_size_"}
+    fitted = {
+        "coef_",
+        "intercept_",
+        "shift_",
+        "direction_",
+        "member_",
+        "projection_key_",
+        "net_size_",
+        "model_",
+        "notes_",
+    }
     assert set(vars(clf)) == fitted | {"classes_", "n_features_in_", "privacy_"} | {*clf.get_params(), "_facts"}
     clf.owner_report(X, y)
     assert set(vars(clf)) == fitted | {"classes_", "n_features_in_", "privacy_"} | {*clf.get_params(), "_facts"}
@@ -263,19 +275,19 @@ def test_an_overdraft_is_refused_before_the_data_is_read(rng):
         NetHalfspaceClassifier(1.0, budget=Budget(0.5), random_state=rng).fit(Unreadable(), Unreadable())
 
 
-@pytest.mark.parametrize("where", ["_count", "_charge", "draw"])
+@pytest.mark.parametrize("where", ["_count", "charge", "draw"])
 def test_an_interrupted_fit_releases_nothing(where, table, monkeypatch):
-    def interrupt(*_):
+    def interrupt(*_, **more):
         raise KeyboardInterrupt
 
     budget = Budget(1.0)
     clf = NetHalfspaceClassifier(0.5, budget=budget, random_state=0, **SMALL)
-    monkeypatch.setattr(clf if where == "_charge" else net_halfspace.Scan, where, interrupt)
+    monkeypatch.setattr(Budget if where == "charge" else net_halfspace.Scan, where, interrupt)
     with pytest.raises(KeyboardInterrupt):
         clf.fit(*table)
     assert not hasattr(clf, "coef_")
-    assert len(budget.charges) == (where != "_charge")
-    assert hasattr(clf, "privacy_") == (where != "_charge")
+    assert len(budget.charges) == (where != "charge")
+    assert hasattr(clf, "privacy_") == (where != "charge")
     if where == "draw":
         assert clf.privacy_.events == (("halfspaces", 0, 1),)
         with pytest.raises(NotFittedError):

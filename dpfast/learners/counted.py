@@ -1,0 +1,186 @@
+"""Private classifiers whose probabilities follow from noisy class counts, a second release of their plans.
+
+The counts and their claim are those of `dpfast.learners.probabilities`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.metaestimators import available_if
+
+from dpfast.accounting.numbers import exact
+from dpfast.kernels.reals import expit
+from dpfast.learners.batches import in_batches
+from dpfast.learners.calibration import LEVELS, Line
+from dpfast.learners.model import FloatArray, IntArray, Model
+from dpfast.learners.parameters import estimator
+from dpfast.learners.plan import LaplaceSum, Task
+from dpfast.learners.private import PrivateClassifier
+from dpfast.learners.probabilities import (
+    PROBABILITY_SHARE,
+    class_counts_from,
+    class_shares,
+    if_counted,
+    line_of,
+    reliability,
+    sided_reliability,
+)
+from dpfast.learners.run import Run
+from dpfast.learners.saving import entries, fraction
+from dpfast.learners.transaction import model_of
+
+
+@dataclass(frozen=True)
+class CountedModel(Model):
+    """Base of models with noisy class counts of the rows in each cell, such as a predicted class.
+
+    The noise of `class_counts`, of shape (cells, n_classes), has the scale `class_counts_scale`; both are None if no
+    counts were released.
+    """
+
+    class_counts: IntArray | None = field(default=None, kw_only=True)
+    class_counts_scale: Fraction | None = field(default=None, kw_only=True)
+
+    def counted(self, counts: Any, scale: Any) -> Self:
+        """Return the model with noisy counts."""
+        return replace(self, class_counts=counts, class_counts_scale=scale)
+
+    def cells(self, n_classes: int) -> int:
+        """Return the number of cells."""
+        return n_classes
+
+    def shares(self, rows: Any) -> FloatArray:
+        """Return the probabilities of the classes of rows: those of the cell of the predicted class."""
+        assert self.class_counts is not None
+        return class_shares(self.class_counts, np.arange(len(self.class_counts)))[self.classify(rows)]
+
+    def reliability(self, classes: np.ndarray) -> list[Any]:
+        if self.class_counts is None or self.class_counts_scale is None:
+            return []
+        return reliability(self.class_counts, np.arange(len(classes)), classes, self.class_counts_scale)
+
+    def attributes(self) -> dict[str, Any]:
+        counts = {} if self.class_counts is None else {"class_counts": self.class_counts}
+        scale = {} if self.class_counts is None else {"class_counts_scale": self.class_counts_scale}
+        return self.released() | counts | scale
+
+    def released(self) -> dict[str, Any]:
+        """Return the attributes besides the counts."""
+        known = super().attributes()
+        return {name: known[name] for name in known if not name.startswith("class_counts")}
+
+    def to_dict(self) -> dict[str, Any]:
+        return {name: value for name, value in super().to_dict().items() if not name.startswith("class_counts")}
+
+    @classmethod
+    def from_dict(cls, saved: Any) -> Self:
+        if not isinstance(saved, dict):
+            raise ValueError(f"wanted the entries of a model, got {saved!r:.80}")
+        return super().from_dict(saved | {"class_counts": None, "class_counts_scale": None})
+
+    def counts_to_dict(self) -> dict[str, Any]:
+        """Return the counts as the entry of a model's file, or nothing."""
+        if self.class_counts is None:
+            return {}
+        return {"class_counts": {"counts": self.class_counts.tolist(), "scale": str(self.class_counts_scale)}}
+
+    def with_counts_of(self, saved: Any, n_classes: int) -> Self:
+        """Return the model with the counts of a model's file."""
+        entries(saved, "counts", "scale")
+        counts = class_counts_from(saved["counts"], self.cells(n_classes), n_classes)
+        return self.counted(counts, fraction(saved["scale"]))
+
+
+@dataclass(frozen=True)
+class SidedModel(CountedModel):
+    """Base of models of two classes by a score: their cells are levels of it (`dpfast.learners.calibration`).
+
+    A subclass defines `sides`.
+    """
+
+    def sides(self, rows: Any) -> FloatArray:
+        """Return a number in [-1, 1] for each row, at least 0 for the second class."""
+        raise NotImplementedError
+
+    def scores(self, rows: Any) -> FloatArray:
+        """Return the log odds of the second class if counts were released, else `sides`."""
+        sides = self.sides(rows)
+        return sides if self.class_counts is None else self.line().log_odds(sides)
+
+    def line(self) -> Line:
+        """Return the line that maps `sides` to log odds."""
+        assert self.class_counts is not None
+        assert self.class_counts_scale is not None
+        return line_of(self.class_counts, self.class_counts_scale)
+
+    def cells(self, n_classes: int) -> int:
+        return LEVELS
+
+    def shares(self, rows: Any) -> FloatArray:
+        odds = self.scores(rows)
+        return np.stack([expit(-odds), expit(odds)], axis=1)
+
+    def reliability(self, classes: np.ndarray) -> list[Any]:
+        if self.class_counts is None or self.class_counts_scale is None:
+            return []
+        return sided_reliability(self.class_counts, classes[1], self.class_counts_scale)
+
+
+@estimator
+class CountedClassifier(PrivateClassifier):
+    """Base of private classifiers with the parameter `probability_share`, whose models are `CountedModel`.
+
+    A learner adds the releases of `counting` to its plan, and what `count` returns is its model.
+
+    Attributes
+    ----------
+    class_counts_ : ndarray of int64, shape (n_classes, n_classes) or (n_levels, 2)
+        Noisy counts of rows by predicted class or level, and by true class; the noise has scale `class_counts_scale_`.
+        Only with `probability_share`.
+    """
+
+    probability_share: float = PROBABILITY_SHARE
+
+    def counting(self, task: Task) -> dict[str, LaplaceSum]:
+        """Return the release of the class counts by its name, or none."""
+        if not self.probability_share:
+            return {}
+        share = exact("probability_share", self.probability_share)
+        return {self.counts_name: LaplaceSum(task.changed_rows, size=LEVELS * task.n_classes**2, share=share)}
+
+    @property
+    def left(self) -> Fraction:
+        """Return the share of epsilon for the other releases."""
+        return 1 - exact("probability_share", self.probability_share)
+
+    @property
+    def counts_name(self) -> str:
+        """Return the name of the release of the class counts."""
+        return f"class counts ({self.probability_share:g} of epsilon)"
+
+    def count(self, model: Any, run: Run, counts: Callable[[], np.ndarray]) -> Any:
+        """Publish a model, and return it with noisy class counts if they were planned."""
+        run.model = model
+        if not self.probability_share:
+            return model
+        return model.counted(run.release(self.counts_name, counts()), run.scale(self.counts_name))
+
+    @if_counted("probability_share", "class_counts_")
+    @in_batches("ndarray of float64, shape (n, n_classes)")
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return probabilities of the classes, estimated from noisy counts; the label of `predict` has the largest."""
+        return self._released_model().shares(self._read_rows(X))
+
+    @available_if(lambda learner: issubclass(model_of(type(learner)), SidedModel))
+    @if_counted("probability_share", "class_counts_")
+    def calibration_line(self) -> Line:
+        """Return the line that maps places of rows to log odds of classes_[1].
+
+        Returns
+        -------
+        dpfast.learners.calibration.Line
+        """
+        return self._released_model().line()

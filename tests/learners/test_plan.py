@@ -1,0 +1,165 @@
+"""Plans: the noise of each release follows from public facts, and together they cost no more than the budget."""
+
+import pickle
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dpfast
+from dpfast.accounting import Composed, Cost, gaussian_sigma
+from dpfast.base import ExponentialDraw, GaussianSum, LaplaceSum, Plan, Proved, Task, sqrt_up
+
+SUM, COUNTS, DRAW = GaussianSum(3, size=50, times=4), LaplaceSum(2, size=9), ExponentialDraw(1, times=3)
+
+
+def cost(name, mechanism, noise, rows_per_unit=1):
+    """What a release costs, by the theorem of its mechanism, for all rows of a unit."""
+    moved = (mechanism.width if isinstance(mechanism, ExponentialDraw) else mechanism.moves) * rows_per_unit
+    if isinstance(mechanism, GaussianSum):
+        return Cost("gaussian", float(moved) / float(noise) * mechanism.times**0.5)
+    if isinstance(mechanism, LaplaceSum):
+        return Cost("pure", float(moved / noise), times=mechanism.times)
+    return Cost("range", float(moved * noise), times=mechanism.times)
+
+
+releases = st.builds(GaussianSum, st.integers(1, 99), size=st.integers(1, 500), times=st.integers(1, 9)) | st.builds(
+    LaplaceSum, st.integers(1, 9), times=st.integers(1, 5), share=st.sampled_from([Fraction(1, 10), 1])
+)
+releases |= st.builds(ExponentialDraw, st.integers(1, 9), times=st.integers(1, 5), share=st.sampled_from([1, 0.5]))
+
+
+@settings(max_examples=40, deadline=None, derandomize=True, database=None)
+@given(
+    named=st.dictionaries(st.sampled_from("abcd"), releases, min_size=1),
+    epsilon=st.sampled_from([0.1, 1.0, 3.0]),
+    delta=st.sampled_from([0.0, 1e-6]),
+    rows=st.sampled_from([1, 3]),
+)
+def test_all_releases_together_cost_no_more_than_the_budget_and_nearly_all_of_it(named, epsilon, delta, rows):
+    task, plan = Task(epsilon, delta, rows_per_unit=rows), Plan(**named)
+    if not delta and any(isinstance(each, GaussianSum) for each in named.values()):
+        with pytest.raises(ValueError, match="Gaussian noise needs delta > 0"):
+            plan.solve(task)
+        return
+    solved = plan.solve(task)
+    spent = [cost(name, each, solved.noise[name], rows) for name, each in plan.items()]
+    if delta:
+        assert Composed(spent).delta(epsilon * (1 + 1e-9)) <= delta * (1 + 1e-6)
+        assert Composed(solved.cost).delta(epsilon * (1 + 1e-9)) <= delta * (1 + 1e-6)
+    else:
+        assert sum(each.pure for each in spent) == pytest.approx(epsilon)
+    assert solved.claim.epsilon == epsilon
+    assert solved.claim.rows_per_unit == (None if rows == 1 else 3)
+
+
+def test_one_sum_has_nearly_the_noise_of_a_gaussian_one():
+    sigma = Plan(sum=GaussianSum(1000)).solve(Task(1.0, 1e-6)).noise["sum"]
+    assert sigma == pytest.approx(1000 * gaussian_sigma(1.0, 1e-6), rel=1e-3)
+
+
+def test_a_plan_is_a_value():
+    plan = Plan(first=SUM, second=COUNTS)
+    assert plan == Plan(first=SUM, second=COUNTS) == pickle.loads(pickle.dumps(plan))
+    assert plan != Plan(first=SUM, second=LaplaceSum(3))
+    assert [*plan] == ["first", "second"]
+    assert hash(plan) == hash(Plan(first=SUM, second=COUNTS))
+    assert repr(plan).startswith("Plan(first=GaussianSum(moves=3, size=50, times=4, share=1), second=LaplaceSum(")
+    assert plan.solve(Task(1.0, 1e-6)) == plan.solve(Task(1.0, 1e-6))
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (Plan, "at least one release"),
+        (lambda: Plan(sum=1), "release 'sum' must be a mechanism"),
+        (lambda: GaussianSum(0), "moves"),
+        (lambda: LaplaceSum(1, times=0), "times"),
+        (lambda: ExponentialDraw(1, share=0), "share"),
+        (lambda: Proved("none", 1.0), "mechanism must be"),
+        (lambda: Plan(a=SUM, b=Proved("gaussian", 1.0)), "must be the only one"),
+        (lambda: Plan(sum=LaplaceSum(1)).solve(Task(1e-17)), "beyond 64-bit integers"),
+        (lambda: Task(1.0).n_codes, "no codes"),
+    ],
+)
+def test_what_is_no_plan_is_refused(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_a_theorem_of_ones_own_gives_its_noise_and_its_cost():
+    proved = Proved("gaussian", 5.0, (Cost("gaussian", 0.2),), times=2)
+    assert Plan(sums=proved).solve(Task(1.0, 1e-6))[:2] == ({"sums": 5.0}, (Cost("gaussian", 0.2),))
+
+
+def test_roots_are_rounded_up():
+    assert all(sqrt_up(n) ** 2 >= n > (sqrt_up(n) - Fraction(1, 10**9)) ** 2 for n in range(1, 50))
+
+
+# ---- what a run allows ----------------------------------------------------------------------------------------------
+
+
+def number(piece):
+    return np.array([len(piece.labels)])
+
+
+@pytest.fixture
+def learner():
+    """A function that fits a learner with a plan and what it does with its run."""
+    from dataclasses import dataclass
+
+    from dpfast.base import FloatArray, Model, PrivateClassifier, estimator
+
+    @dataclass(frozen=True)
+    class Nothing(Model):
+        value: FloatArray
+
+        def scores(self, rows):
+            return np.zeros(len(rows))
+
+    @estimator
+    class Learner(PrivateClassifier):
+        """A learner that does what it is told."""
+
+        def plan(self, task):
+            return self.planned
+
+        def learn(self, rows, plan, run) -> Nothing:
+            self.does(rows, run)
+            return Nothing(np.zeros(1))
+
+    def fit(does, **planned):
+        model = Learner(random_state=0, budget=dpfast.accounting.Budget(9.0, 1e-5))
+        model.planned, model.does = Plan(**planned), does
+        return model.fit(np.eye(4), [0, 1, 0, 1], classes=[0, 1])
+
+    return fit
+
+
+@pytest.mark.parametrize(
+    ("does", "message"),
+    [
+        (lambda rows, run: run.release("other", [1]), "no release 'other': it names sum, draw"),
+        (lambda rows, run: run.rounds("other"), "no release 'other'"),
+        (lambda rows, run: run.select("sum", [1]), "planned as GaussianSum, which run.select does not make"),
+        (lambda rows, run: run.release("draw", [1]), "planned as ExponentialDraw, which run.release does not make"),
+        (lambda rows, run: [run.release("sum", [1]) for _ in range(3)], "planned 2 times, and was released 2 times"),
+        (lambda rows, run: run.release("sum", [1, 2]), "at most 1 entries, got 2"),
+        (lambda rows, run: setattr(run, "model", 3), "must return a dpfast.base.Model, got int"),
+    ],
+)
+def test_a_run_allows_what_the_plan_names_and_no_more(learner, does, message):
+    with pytest.raises((RuntimeError, TypeError), match=message):
+        learner(does, sum=GaussianSum(2, times=2), draw=ExponentialDraw(2, size=2))
+
+
+def test_releases_are_counted_in_the_claim(learner):
+    model = learner(
+        lambda rows, run: [run.release("sum", rows.sum(number)) for _ in run.rounds("sum")],
+        sum=GaussianSum(2, times=2),
+        draw=ExponentialDraw(2, size=2),
+    )
+    assert [tuple(event) for event in model.privacy_.events] == [("sum", 2, 2), ("draw", 0, 1)]
+    assert model.budget.charges == ((1.0, 1e-6),)
