@@ -11,7 +11,7 @@ from typing import Any
 from .claims import pair_cost
 from .costs import Cost
 from .filters import Book, BudgetExceeded, Charge, costs_of, new_book
-from .numbers import Amount, Number, amount, check_neighbors, check_unit, exact
+from .numbers import Amount, Number, amount, check_neighbors, check_unit
 from .numbers import count as checked_count
 
 
@@ -157,21 +157,16 @@ class Budget:
         """
         return self._book.left(self._part)
 
-    def as_pairs(self, more: Number = 0.0) -> "Budget":
+    def as_pairs(self) -> "Budget":
         """Return this budget in a form that counts each charge as the pair (epsilon, delta) that it claims.
 
         This is for a claim that covers more than the release whose cost is known.
-
-        Parameters
-        ----------
-        more : real, default=0
-            Added to the delta of every charge.
 
         Returns
         -------
         Budget
         """
-        return Pairs(self, more)
+        return Pairs(self)
 
     def part(self, name: str, *, persons_apart: bool = False) -> "Budget":
         """Return the budget of a part of the table, for rows that are in no other part.
@@ -409,26 +404,24 @@ class Part(Budget):
 class Pairs(Part):
     """`Budget.as_pairs`."""
 
-    def __init__(self, whole: Budget, more: Number = 0.0):
+    def __init__(self, whole: Budget):
         super().__init__(whole, whole._part)
-        self._more = exact("more", more, below=1)
 
-    def as_pairs(self, more: Number = 0.0) -> Budget:
-        return Pairs(self._whole, self._more + exact("more", more, below=1))
+    def as_pairs(self) -> Budget:
+        return self
 
     def part(self, name: str, *, persons_apart: bool = False) -> Budget:
-        return Pairs(self._whole.part(name, persons_apart=persons_apart), self._more)
+        return Pairs(self._whole.part(name, persons_apart=persons_apart))
 
     @property
     def _charges(self) -> list[Charge]:  # type: ignore[override]
         return self._whole._charges
 
     def _asked(self, epsilon, delta, neighbors, unit, cost, count) -> Charge:
-        more = exact("delta", delta, below=1) + self._more if self._more else delta
-        return super()._asked(epsilon, more, neighbors, unit, None, count)
+        return super()._asked(epsilon, delta, neighbors, unit, None, count)
 
     def __reduce__(self):
-        return Pairs, (self._whole, self._more)
+        return Pairs, (self._whole,)
 
 
 @lru_cache(maxsize=256)

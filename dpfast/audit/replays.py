@@ -173,7 +173,7 @@ class _Watched(Budget):
         self._recorder.charged()
         self.taken = [self.taken[0] + count * float(epsilon), self.taken[1] + count * float(delta)]
 
-    def as_pairs(self, more: Any = 0.0) -> Budget:
+    def as_pairs(self) -> Budget:
         return self
 
 

@@ -122,12 +122,17 @@ def classes_of(y, declared, data):
     """Return the public set of labels: declared, or read from the whole table, not from a part of it."""
     import numpy as np
 
+    from dpfast.tables.labels import tidy_labels
+
     seen = np.unique(y).tolist()
     if declared is None:
         if len(seen) < 2:
-            raise ValueError(f"{data}: all rows have the label {seen[0]!r}, two or more are needed; see --classes")
+            only = f"all rows have the label {seen[0]!r}" if seen else "there are no rows"
+            raise ValueError(f"{data}: {only}, two or more are needed; see --classes")
         return seen
     names = [name.strip() for name in declared.split(",")]
+    if not len(y):
+        return tidy_labels(names).tolist()
     if y.dtype.kind == "i":
         try:
             names = [int(name) for name in names]

@@ -174,9 +174,9 @@ def fit(
             declared = classes_of(table.y, classes, data) if declaration is None else declaration.label.classes
             n = len(table.y)
             persons = None if unit is None else persons_of(data, unit, n, **text)
-            drawn = rng.random(n) if persons is None else rng.random(int(persons.max()) + 1)[persons]
+            drawn = rng.random(n) if persons is None else rng.random(int(persons.max(initial=-1)) + 1)[persons]
             test = drawn < test_share  # has all rows of a person or none
-            if test.all() or (test_share and not test.any()):
+            if neighbors == "replace" and (test.all() or (test_share and not test.any())):  # else n is private
                 raise ValueError(f"{data}: {n} rows are too few for a training and a test part; see --test-share")
             names, bits = table.feature_names, is_packed(table.X)
             X, X_test = _split(table.X, test, int(memory * 1e9))
@@ -192,7 +192,7 @@ def fit(
             out, learned_in = _fitted(state, estimator, data, (X, y), given, out, names, bits=bits, **read_by)
             if test_share:
                 shown = figures(estimator, X_test, y_test, rng, **of_persons(test))
-                exact = estimator.score(X_test, y_test) if show_private else None
+                exact = estimator.score(X_test, y_test) if show_private and len(y_test) else None
         name_features(estimator, names, label)
         if shown:
             add_figures(estimator, out, shown, TESTED)

@@ -69,7 +69,7 @@ class TableBuilder:
 
     def __init__(self, entries, names, rows, spool):
         self._entries, self._names, self._rows, self._spool = entries, names, rows, spool
-        self._packed, self._numbers, self._size = [], None, 0
+        self._packed, self._numbers, self._size, self._d = [], None, 0, None
 
     def add(self, block):
         """Add a block: ndarray of numbers or booleans, shape (., d)."""
@@ -86,8 +86,8 @@ class TableBuilder:
 
     def table(self):
         """Return the BitMatrix, or the floats as float32 of shape (n, d)."""
-        if not self._size:
-            raise ValueError("the table has no rows")
+        if self._d is None:
+            self.add(np.empty((0, len(self._names))))
         if self._numbers is not None:
             return self._numbers.whole()
         table = BitMatrix.from_rows(frozen(np.concatenate(self._packed)), self._d)
@@ -98,7 +98,7 @@ class TableBuilder:
 def from_dense(X, entries, names=None):
     """Return the table of an array of numbers; floats that are not converted to bits are not copied."""
     entries, parts = entries.typed(X.dtype == bool), slices(len(X), block_rows(X.shape[1]))
-    if X.dtype in (np.float32, np.float64) and len(X) and entries.values == "numbers":
+    if X.dtype in (np.float32, np.float64) and entries.values == "numbers":
         for part in parts:
             entries.check(X[part], names, part.start)
         return X

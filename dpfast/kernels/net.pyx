@@ -149,7 +149,7 @@ cdef class Mistakes:
     ----------
     net : Net
     rows : ndarray of int32, shape (n, m)
-        2**net.grid_bits times vectors z of the unit ball, labels multiplied in, as `grid` gives them; 1 <= n < 2**31.
+        2**net.grid_bits times vectors z of the unit ball, labels multiplied in, as `grid` gives them; n < 2**31.
     threshold : float
         In (0, 0.1]. Taken to the nearest half between places of the grid, so that no comparison is a tie.
 
@@ -173,19 +173,19 @@ cdef class Mistakes:
         rows = np.asarray(rows)
         if rows.ndim != 2 or rows.dtype != np.int32 or rows.shape[1] != net.m:
             raise ValueError(f"rows must be int32 of shape (n, {net.m}), got {rows.dtype} {rows.shape}")
-        if not 1 <= len(rows) < 2**31:
-            raise ValueError(f"rows must number from 1 to 2**31 - 1, got {len(rows)}")
+        if not len(rows) < 2**31:
+            raise ValueError(f"rows must number at most 2**31 - 1, got {len(rows)}")
         if not 0 < threshold <= 0.1:
             raise ValueError(f"threshold must lie in (0, 0.1], got {threshold}")
         if net.size >= 2**53:
             raise ValueError(f"a net must have fewer than 2**53 members to be enumerated, got {net.size}")
         m = max(2, net.m)
-        z = np.zeros((m, len(rows)), np.int32)  # one coordinate alone gets an inner one that is zero
-        z[: net.m] = rows.T
+        z = np.zeros((m, max(1, len(rows))), np.int32)  # one coordinate alone gets an inner one that is zero
+        z[: net.m, : len(rows)] = rows.T
         longest = math.sqrt(np.square(z, dtype=np.float64).sum(axis=0).max())
         if longest > 2**net.grid_bits + m / 2:
             raise ValueError(f"rows must lie in the ball of radius 2**{net.grid_bits}, got one of length {longest:.0f}")
-        self._z, self._inverse, self._ends = z, np.empty((2, len(rows))), np.empty(4, np.int64)
+        self._z, self._inverse, self._ends = z, np.empty((2, max(1, len(rows)))), np.empty(4, np.int64)
         self.net.z, self.net.inverse, self.net.ends = &self._z[0, 0], &self._inverse[0, 0], &self._ends[0]
         self.net.n, self.net.m, self.net.side = len(rows), m, net.side
         self.net.tau = 2 * math.floor(Fraction(threshold) * 2**net.grid_bits) + 1

@@ -23,6 +23,7 @@ from dpfast.learners.saving import Read, Saved, entries, reals
 from dpfast.learners.scikit import BaseEstimator, CallbackSupportMixin, ClassifierMixin, with_callbacks
 from dpfast.parts.blocks import imaged
 from dpfast.tables import BitMatrix, CodeTable
+from dpfast.tables.arrays import check_shape
 from dpfast.tables.bit_matrix import SparseBits, suits
 from dpfast.tables.code_bits import CodeBits, packed_codes
 from dpfast.tables.labels import two_classes
@@ -328,8 +329,7 @@ def packed_rows(X, threshold, packs=True):
         table = SparseBits(X, threshold)
     else:
         table = BitMatrix(X, threshold=None if isinstance(X, BitMatrix) else threshold)
-    if 0 in table.shape:
-        raise ValueError(f"X must have at least one row and one column, got shape {table.shape}")
+    check_shape(table.shape)
     return table
 
 

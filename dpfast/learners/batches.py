@@ -55,9 +55,7 @@ def _of_stream(model, method, X):
         raise ValueError("X is a stream of columns, and the model learned from vectors: give an array")
     batches = StreamParts(X).batches(model.encoder_.schema_.names)
     predicted = [method(model, batch) for batch in batches if len(batch)]
-    if not predicted:
-        raise ValueError("X must have at least one row, the stream has none")
-    return np.concatenate(predicted)
+    return np.concatenate(predicted or [_no_rows(model, method.__name__, _columns(model, method.__name__))])
 
 
 def _lazy(model, name, X):

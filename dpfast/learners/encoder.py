@@ -180,7 +180,7 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
         if not p.schema.to_find:
             self._declared(encoding)
             return encoding
-        if not encoding.n:
+        if not encoding.n and self.neighbors == "replace":
             raise ValueError("X must have at least one row, the table has none")
         counts = encoding.counts()
         with self._fitting(p.rng) as run:

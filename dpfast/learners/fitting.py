@@ -185,9 +185,13 @@ class Private(PrivateParameters):
     def _warn(self, public: Public) -> None:
         """Warn if the claim is weak."""
         warn_of_caller(self.budget is not None)
-        warn_of_claim(self.epsilon, self.delta, public.n_rows if self.neighbors == "replace" else None)
+        warn_of_claim(self.epsilon, self.delta, self._known(public.n_rows))
         if not public.declared:
             warn("the set of labels was read off the rows, and is published with the model: declare it by classes=")
+
+    def _known(self, n_rows: int) -> int | None:
+        """Return the number of rows if it is public; nothing that a fit does may depend on a private one."""
+        return n_rows if self.neighbors == "replace" else None
 
     def _claimed(self, cost: tuple[Cost, ...]) -> PrivacySpend:
         """Return the claim of a fit with this cost."""
@@ -211,7 +215,7 @@ class Private(PrivateParameters):
         for name, value in public.attributes().items():
             setattr(self, name, value)
         self._facts = {
-            "rows": public.n_rows if self.neighbors == "replace" else None,
+            "rows": self._known(public.n_rows),
             "rows of each person": self._rows_per_unit is not None and self.neighbors == "replace",
             "classes": "declared" if public.declared else "read off the rows",
         }

@@ -113,15 +113,13 @@ class PrivateClassifier(PrivateParameters, CallbackSupportMixin, ClassifierMixin
         """
         raise NotImplementedError
 
-    def refuse(self, task: Task, n_rows: int) -> None:
-        """Refuse a number of rows that does not suit the parameters, before the charge; by default none.
-
-        Under "add-remove" the number is private, and a refusal is an error for the owner of the rows.
+    def refuse(self, task: Task) -> None:
+        """Refuse a task that does not suit the parameters, before the charge; by default none.
 
         Parameters
         ----------
         task : Task
-        n_rows : int
+            Its `n_rows` is None under "add-remove": a private number of rows is never refused.
         """
 
     @watched

@@ -147,15 +147,14 @@ class TableReader(Parameters):
                 )
             if source.width_read_off:
                 warn_of_width()
-            return source.vectors(classes, one_column=p.one_column)
+            return self._with_rows(source.vectors(classes, one_column=p.one_column))
         classes = label.classes if classes is None else classes
         if isinstance(source.X, CodeTable):
             return self._of_codes(source, classes, p)
         if not labelled and p.schema.label is None:
             raise ValueError("y must be given: the schema declares no label")
         encoding = source.encoded(p.schema, label)
-        if not encoding.n:
-            raise ValueError("X must have at least one row, the table has none")
+        self._with_rows(encoding)
         encoder = TableEncoder(p.schema, neighbors=self.neighbors)
         if p.schema.to_find:
             encoder.epsilon, encoder.delta = self.epsilon, getattr(self, "delta", 0.0)
@@ -166,6 +165,12 @@ class TableReader(Parameters):
         self._encoder = encoder
         return encoding.numbered(encoder.schema_, known)
 
+    def _with_rows(self, table):
+        """Return a table; refuse one without rows if their number is public."""
+        if not table.n and self.neighbors == "replace":
+            raise ValueError("X must have at least one row, the table has none")
+        return table
+
     def _of_codes(self, source, classes, p):
         """Return a table of codes, whose columns must be those that the schema makes."""
         schemas = () if p.schema.to_find else (p.schema, SCHEMA.plain(self.schema))
@@ -173,7 +178,7 @@ class TableReader(Parameters):
         if p.schema is None:
             raise ValueError("X is a table of codes, of another schema or of one that leaves something to be found")
         self._encoder = TableEncoder(p.schema)._declared(Encoding(p.schema))
-        return source.vectors(classes)
+        return self._with_rows(source.vectors(classes))
 
     def _declared(self, encoding, classes, kind):
         """Return the labels of all rows as numbers of the declared classes, or of those that occur."""
@@ -295,8 +300,6 @@ class TableReader(Parameters):
                 X = X.table(schema) if isinstance(X, Encoding) else encode(X, schema)
             elif X.columns != schema.code_columns:
                 raise ValueError("X is a table of codes, of another schema than the model's")
-            if not len(X):
-                raise ValueError("X must have at least one row, the table has none")
         return self._read_codes(X)
 
     def _read_codes(self, X):

@@ -59,7 +59,7 @@ class Transaction(Machinery):
         if isinstance(form, CodeTable) and form.columns is not None:
             made = zip(form.sizes.tolist(), form.columns, strict=True)
             task = replace(task, sizes=tuple(size if each.ordered else size + MOST_WORDS for size, each in made))
-        self._learner.refuse(task, n)
+        self._learner.refuse(task)
         self._learner.plan(task).solve(task)
 
     def _learn(self, table, p, run):
@@ -67,7 +67,7 @@ class Transaction(Machinery):
         parts, form, public = self._asked(table, learner.reads.rows, learner.reads.empty)
         classes = tuple(public.classes.tolist())
         task = self._task(p, form, public.n_rows, classes, len(classes))
-        learner.refuse(task, public.n_rows)
+        learner.refuse(task)
         plan = learner.plan(task)
         noise, cost, _ = plan.solve(task)
         run.charge(public, cost, **{name: each.times for name, each in plan.items()})

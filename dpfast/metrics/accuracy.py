@@ -102,8 +102,8 @@ def confusion_matrix(
 def _right(y_true, y_pred):
     """Return the number of correct predictions, and the number of all."""
     y_true, y_pred = np.asarray(one_kind(y_true, "y_true")), np.asarray(one_kind(y_pred, "y_pred"))
-    if y_true.ndim != 1 or y_true.shape != y_pred.shape or not len(y_true):
-        raise ValueError(f"y_true and y_pred must be of one shape (n,), n >= 1, got {y_true.shape} and {y_pred.shape}")
+    if y_true.ndim != 1 or y_true.shape != y_pred.shape:
+        raise ValueError(f"y_true and y_pred must be of one shape (n,), got {y_true.shape} and {y_pred.shape}")
     return int(np.count_nonzero(y_true == y_pred)), len(y_true)
 
 

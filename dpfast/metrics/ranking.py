@@ -143,8 +143,8 @@ def _binned(y_true, score, score_range, bins):
     refuse_masked("y_true", y_true)
     refuse_masked("score", score)
     y_true, score = np.asarray(y_true), np.asarray(score, np.float64)
-    if y_true.ndim != 1 or y_true.shape != score.shape or not len(score):
-        raise ValueError(f"y_true and scores must be of one shape (n,), n >= 1, got {y_true.shape} and {score.shape}")
+    if y_true.ndim != 1 or y_true.shape != score.shape:
+        raise ValueError(f"y_true and scores must be of one shape (n,), got {y_true.shape} and {score.shape}")
     if y_true.dtype != bool and not ((y_true == 0) | (y_true == 1)).all():
         raise ValueError("y_true must be booleans, or 0 and 1: which rows are positive, as in y == positive_class")
     if np.isnan(score).any():

@@ -168,7 +168,7 @@ def private_search(
         index = int(rng.integers(len(offered)))
         model = clone(offered[index]).set_params(random_state=rng)
         model.fit(*train, classes=classes)
-        right = int(np.count_nonzero(np.asarray(model.predict(X[held_out])) == y[held_out])) if held_out.any() else 0
+        right = int(np.count_nonzero(np.asarray(model.predict(X[held_out])) == y[held_out]))
         noisy = int(discrete_gaussian([right], sigma, rng=rng)[0])
         if best is None or noisy > best[0]:
             best = noisy, index, model

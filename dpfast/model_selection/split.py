@@ -1,8 +1,6 @@
 """A training and a test part of a table; figures on the test part cost nothing extra, which is checked."""
 
-import math
 import threading
-from fractions import Fraction
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -12,7 +10,6 @@ from sklearn.base import clone
 
 from dpfast import metrics, random
 from dpfast.accounting import Budget, PrivacySpend
-from dpfast.accounting.numbers import SMALLEST_DELTA, decimal_above, decimal_below, exact
 from dpfast.learners.base import PrivateClassifier as Learner
 from dpfast.learners.parameters import PrivateParameters
 from dpfast.learners.private import PrivateClassifier
@@ -41,10 +38,8 @@ class PrivateSplit:
     docs/proofs_privacy.md has the proof).
 
     Under "replace", a replaced row stays in its part, and the sizes and members of the parts may be public. Under
-    "add-remove", the added row has a coin toss of its own, and the members of the parts must stay secret. A part
-    without rows is refused, which adds (1 - test_share)^n + test_share^n to delta, where n is the number of rows of the
-    smaller table: 2e-10 for 100 rows at test_share=.2. The model is fitted with a delta that is smaller by this number,
-    so that the total is the requested delta; if that is 0, `privacy` and the charge have the number as their delta.
+    "add-remove", the added row has a coin toss of its own, and the members of the parts must stay secret; a part
+    without rows gives a model, or figures, like any other.
 
     The epsilons of the figures add up, in a `Budget` of the model's claim that only this object has. It has a lock, and
     charges only in the process that made it. A copy is the same object, and pickling is refused.
@@ -54,7 +49,7 @@ class PrivateSplit:
 
     Parameters
     ----------
-    X, y, is_test, test_share, seeded
+    X, y, is_test, seeded
         The values that `private_split` passes.
 
     Attributes
@@ -65,10 +60,9 @@ class PrivateSplit:
         A mask of the test rows; read-only.
     """
 
-    def __init__(self, X: Any, y: np.ndarray, is_test: np.ndarray, test_share: float, *, seeded: bool):
+    def __init__(self, X: Any, y: np.ndarray, is_test: np.ndarray, *, seeded: bool):
         self.train, self.test = (Rows(*picked(X, y, kept, len(y))) for kept in (~is_test, is_test))
         self.is_test, self._seeded = is_test, seeded
-        self._refused = _refusal(len(y) - 1, test_share)
         self._model: PrivateClassifier | None = None
         self._lock = threading.Lock()
 
@@ -93,8 +87,8 @@ class PrivateSplit:
         Raises
         ------
         ValueError
-            If a model was fitted before, the estimator is not a private classifier, there are too few rows for its
-            delta under "add-remove", or the fit raises it.
+            If a model was fitted before, the estimator is not a private classifier, or the fit raises it: under
+            "replace", for a training part without rows.
         BudgetExceeded
             If the budget of the estimator does not suffice.
         """
@@ -102,16 +96,8 @@ class PrivateSplit:
             raise ValueError(f"estimator must be a private classifier, got {estimator!r}")
         model = clone(estimator)
         model.random_state = estimator.random_state  # a copy would draw the same numbers again
-        delta, more = exact("delta", model.delta, below=1), self._refused if model.neighbors == "add-remove" else 0
-        if more >= (delta or 1):
-            raise ValueError(
-                f'{len(self.is_test)} rows are too few for a split under "add-remove" with delta = {model.delta!r}: '
-                f"a part without rows is refused, which adds {float(more):.2g} to delta"
-            )
         if isinstance(model.budget, Budget):
-            model.budget = model.budget.as_pairs(more)
-        if delta and more:
-            model.delta = decimal_below(delta - more)
+            model.budget = model.budget.as_pairs()
         free = Budget(model.epsilon, model.delta, neighbors=model.neighbors, composition="basic")
         with self._lock:
             if self._model is not None:
@@ -121,7 +107,6 @@ class PrivateSplit:
             finally:
                 if "privacy_" in vars(model):  # charged, even if interrupted
                     self._model, self._claim, self._free = model, vars(model)["privacy_"], free
-                    self._delta = decimal_above(Fraction(max(delta, more)))
         return model
 
     @property
@@ -130,7 +115,7 @@ class PrivateSplit:
         self._fitted()
         claim = self._claim
         seeded = claim.reproducible or (self._seeded and claim.neighbors == "add-remove")
-        return PrivacySpend(claim.epsilon, self._delta, claim.neighbors, claim.events, reproducible=seeded)
+        return PrivacySpend(claim.epsilon, claim.delta, claim.neighbors, claim.events, reproducible=seeded)
 
     @property
     def left(self) -> float:
@@ -264,7 +249,7 @@ def private_split(
     Raises
     ------
     ValueError
-        If X and y have different numbers of rows, test_share is out of its range, or a part has no row.
+        If X and y have different numbers of rows, or test_share is out of its range.
 
     Examples
     --------
@@ -286,16 +271,8 @@ def private_split(
     if y.shape != (n,):
         raise ValueError(f"y must have one label for each of {n} rows, got shape {y.shape}")
     is_test = coins(n, test_share, rng)
-    if is_test.all() or not is_test.any():
-        raise ValueError(f"{n} rows are too few for a training and a test part")
     is_test.setflags(write=False)
-    return PrivateSplit(X, y, is_test, float(test_share), seeded=random.is_reproducible(rng))
-
-
-def _refusal(n: int, test_share: float) -> Fraction:
-    """Return (1 - test_share)^n + test_share^n, rounded up."""
-    logs = n * math.log1p(-test_share), n * math.log(test_share)
-    return sum((Fraction(max(math.exp(log * (1 - 1e-12)), SMALLEST_DELTA)) for log in logs), Fraction())
+    return PrivateSplit(X, y, is_test, seeded=random.is_reproducible(rng))
 
 
 def coins(n: int, share: float, rng: np.random.Generator) -> np.ndarray:

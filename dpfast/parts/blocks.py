@@ -122,9 +122,9 @@ def one_thread():
 
 
 def slices(size, step):
-    """Return consecutive slices of at most `step`, and at least 1, that cover range(size)."""
+    """Return consecutive slices of at most `step`, and at least 1, that cover range(size); an empty one for size 0."""
     step = max(1, step)
-    return [slice(start, min(start + step, size)) for start in range(0, size, step)]
+    return [slice(start, min(start + step, size)) for start in range(0, max(1, size), step)]
 
 
 @cache

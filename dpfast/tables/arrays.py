@@ -166,7 +166,8 @@ def as_numbers(X, sparse=()):
     refuse_masked("X", X)
     typed = sp.issparse(X) or hasattr(X, "__array__")
     try:
-        X = check_array(X, accept_sparse=list(sparse) or False, dtype="numeric" if typed else np.float64)
+        kind = "numeric" if typed else np.float64
+        X = check_array(X, accept_sparse=list(sparse) or False, dtype=kind, ensure_min_samples=0)
     except ValueError as error:  # its message would repeat a cell
         if "could not convert" not in str(error):
             raise
@@ -177,7 +178,7 @@ def as_numbers(X, sparse=()):
         raise ValueError(f"X must hold numbers, got {X.dtype}")
     if X.dtype.kind == "f" and X.dtype.itemsize > 8:
         with np.errstate(over="ignore"):  # it gives infinity, which is refused
-            X = check_array(X.astype(np.float64), accept_sparse=True)
+            X = check_array(X.astype(np.float64), accept_sparse=True, ensure_min_samples=0)
     return canonical(X) if sp.issparse(X) else X
 
 
@@ -192,7 +193,7 @@ def _plain(X, sparse):
         entries = X.data if X.format in sparse and X.format in ("csr", "csc") else None
     else:
         entries = X if type(X) is np.ndarray and X.ndim == 2 else None
-    if entries is None or 0 in X.shape or entries.dtype.kind not in "biuf" or entries.dtype.itemsize > 8:
+    if entries is None or not X.shape[1] or entries.dtype.kind not in "biuf" or entries.dtype.itemsize > 8:
         return False
     with np.errstate(all="ignore"):  # if the sum is not finite, scikit-learn checks the entries
         return entries.dtype.kind != "f" or bool(np.isfinite(entries.sum(dtype=np.float64)))
@@ -233,9 +234,9 @@ def _sound(X):
 
 
 def check_shape(shape: tuple[int, ...]) -> None:
-    """Refuse a table without rows or columns, or with more than MOST_ROWS rows."""
-    if 0 in shape:
-        raise ValueError(f"X must have at least one row and one column, got shape {shape}")
+    """Refuse a table without columns, or with more than MOST_ROWS rows."""
+    if not shape[1]:
+        raise ValueError(f"X must have at least one column, got shape {shape}")
     if shape[0] > MOST_ROWS:
         raise ValueError(f"X must have at most 2**30 rows, got {shape[0]}")
 

@@ -181,7 +181,7 @@ class BitMatrix:
             as_numbers(X)  # raises the error
         above = _comparison(threshold, d, names=list(X.columns))
         columns = np.empty((d, bits.words(n)), np.uint64)
-        for block in slices(d, BLOCK_BYTES // (8 * n)):
+        for block in slices(d, BLOCK_BYTES // (8 * max(1, n))):
             values = _frame_values(X, block)
             bits.pack(np.ascontiguousarray(above(values, block).T).view(np.uint8), columns[block])
         self._columns = columns

@@ -107,7 +107,7 @@ def class_codes(y: Any, n: int | None, classes: ArrayLike | None = None) -> Labe
     y, seen = seen_labels(y)
     if n is not None and len(y) != n:
         check_consistent_length(np.empty(n), y)
-    if seen.dtype.kind not in _DISCRETE:
+    if len(seen) and seen.dtype.kind not in _DISCRETE:
         check_classification_targets(np.repeat(seen, 3))  # repeated, as it warns of nearly as many labels as rows
     if classes is None and len(seen) > MOST_READ_OFF:
         raise ValueError(

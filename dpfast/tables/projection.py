@@ -54,7 +54,7 @@ def project(X, m, key):
             return signs.project_packed(rows[block], d, m, key, matrix=stored)
 
     elif sp.issparse(X):
-        entries = X.nnz // n
+        entries = X.nnz // max(1, n)
 
         def part(block):
             indptr = X.indptr[block.start : block.stop + 1]

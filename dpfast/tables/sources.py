@@ -16,7 +16,6 @@ from dpfast.parts import MemoryParts, Piece
 from dpfast.parts.blocks import Table
 from dpfast.tables.arrays import as_numbers, is_frame, untyped
 from dpfast.tables.arrow import ArrayStore, Frame, UnitStore, header_of, reads_of
-from dpfast.tables.bit_matrix import BitMatrix, SparseBits
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.discovered import Discovered, refuse_many
 from dpfast.tables.encoding import Encoding
@@ -168,9 +167,9 @@ class Memory(Source):
     def vectors(self, classes: Any = None, *, one_column: bool = False) -> Table:
         X = self.X
         if _is_empty(X):  # refused here: its labels would be refused instead
-            if isinstance(X, BitMatrix | SparseBits):
-                raise ValueError("X must have at least one row, the table has none")
-            as_numbers(X)
+            table = X if hasattr(X, "shape") else as_numbers(X)
+            if not table.shape[0] and classes is None:
+                raise ValueError("X must have at least one row, unless classes= declares the labels")
         if one_column:
             X = untyped(X)
             X = X[:, np.newaxis] if X.ndim == 1 else X

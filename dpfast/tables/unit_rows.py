@@ -39,7 +39,7 @@ def unit_rows(X, *, fit_intercept=False, normalize=False):
         parts = slices(X.shape[0], -(-X.shape[0] // (4 * threads())))
         rows = [*_csr_parts(X, parts)]
     else:
-        parts, load = slices(len(X), BLOCK_BYTES // X[:1].nbytes), lambda k: _kernel_rows(X[parts[k]])
+        parts, load = slices(len(X), BLOCK_BYTES // (X.shape[1] * X.itemsize)), lambda k: _kernel_rows(X[parts[k]])
         if X.dtype in (np.float32, np.float64) and X.flags.c_contiguous and X.flags.aligned:
             rows = [kernel.Dense(X[part]) for part in parts]
     return UnitRows(X.shape, parts, rows.__getitem__ if rows else load, fit_intercept, normalize, not rows)

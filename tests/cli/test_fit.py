@@ -1,3 +1,4 @@
+import json
 import warnings
 from fractions import Fraction
 
@@ -206,3 +207,16 @@ def test_a_warning_is_one_line_without_code(run, tmp_path):
     line, *notes = result.stderr.splitlines()
     assert all(note.startswith("note: ") for note in notes)
     assert line.startswith("warning: the table has too few rows to discover labels")
+
+
+@pytest.mark.parametrize("options", [[], ["--model", "halfspace"], ["--model", "decision-list", "--threshold", "0.5"]])
+def test_the_command_fits_whatever_the_number_of_rows_and_the_coins(options, tmp_path, run):
+    path = tmp_path / "t.csv"
+    for n in (0, 1, 2):
+        path.write_text("a,b,y\n" + "".join(f"{k % 2},{k},{'np'[k % 2]}\n" for k in range(n)))
+        for seed in range(4):
+            fit = ["fit", path, "--label", "y", "--classes", "n,p", "--epsilon", 0.1, "--delta", "1e-6", "--json"]
+            result = run(*fit, "--neighbors", "add-remove", "--seed", seed, *options, "--out", tmp_path / "m.json")
+            assert result.exit_code == 0, result.stderr
+            spent = json.loads(result.stdout)["privacy"]
+            assert (spent["epsilon"], spent["delta"]) == (0.1, 1e-6)

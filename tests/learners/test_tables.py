@@ -224,7 +224,6 @@ UNREAD = {
     "a table without a column": (lambda t: t.drop(columns="job"), "lacks columns that the schema declares: 'job'"),
     "an array": (lambda t: t.to_numpy(), "a table with a schema must be a DataFrame"),
     "text among numbers": (lambda t: t.assign(age="old"), "row 1, column 'age' holds text"),
-    "no rows": (lambda t: t.iloc[:0], "X must have at least one row, the table has none"),
     "a file": (lambda t: "people.csv", "X must be a table in memory; dpfast.files.read_codes reads files"),
     "nothing": (lambda t: None, "a table with a schema must be a DataFrame"),
     "codes of another schema": (

@@ -108,7 +108,7 @@ def test_a_refusal_draws_and_charges_nothing(rng):
     given = {"budget": budget, "random_state": rng}
     for call, words in [
         (lambda: metrics.accuracy([1, 2], [1], epsilon=1, **given), "of one shape"),
-        (lambda: metrics.accuracy([], [], epsilon=1, **given), "n >= 1"),
+        (lambda: metrics.accuracy([], [1], epsilon=1, **given), "of one shape"),
         (lambda: metrics.accuracy([1], [1], epsilon=0, **given), "epsilon must be a finite number > 0, got 0"),
         (lambda: metrics.accuracy([1], [1], epsilon=1e-300, **given), "64-bit"),
         (lambda: metrics.accuracy([1], [1], epsilon=1, neighbors="swap", **given), "neighbors must"),

@@ -1,13 +1,12 @@
 import copy
 import itertools
 import pickle
-from fractions import Fraction
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from dpfast import FiniteClassLearner, HalfspaceClassifier, metrics
+from dpfast import HalfspaceClassifier, metrics
 from dpfast.accounting import Budget, BudgetExceeded, compose
 from dpfast.metrics import figure
 from dpfast.model_selection import private_split, split
@@ -167,36 +166,23 @@ def test_frames_lists_and_what_will_not_do(rows):
             private_split(X, y, test_share=share)
     with pytest.raises(ValueError, match="one label for each of 300 rows"):
         private_split(X, y[:-1])
-    with pytest.raises(ValueError, match="too few"):
-        private_split(X[:1], y[:1])
 
 
-def test_what_is_refused_for_want_of_rows_counts_in_delta_where_rows_must_stay_unknown(rows):
-    few = tuple(each[:12] for each in rows)
-    parts = private_split(*few, test_share=0.5, random_state=3)
-    refused = Fraction(2, 2**11)
-    budget = Budget(1.0, 0.01, neighbors="add-remove")
-    parts.fit(
-        FiniteClassLearner(1.0, hypotheses="features", neighbors="add-remove", threshold=0.0, budget=budget),
-        classes=CLASSES,
-    )
-    assert refused <= Fraction(repr(parts.privacy.delta)) < refused * (1 + Fraction(1, 10**9))
-    assert budget.spent == (1.0, parts.privacy.delta)
-    parts = private_split(*few, test_share=0.5, random_state=3)
-    with pytest.raises(ValueError, match=r"12 rows are too few for a split under \"add-remove\" with delta = 1e-06"):
-        parts.fit(learner(neighbors="add-remove", budget=budget), classes=CLASSES)
-    assert parts.fit(learner(), classes=CLASSES).delta == parts.privacy.delta == 1e-6  # how many rows is public
-
-
-def test_a_model_of_a_split_under_add_remove_leaves_delta_to_what_is_refused(rows):
-    budget = Budget(1.0, 1e-3, neighbors="add-remove")
-    parts = private_split(*(each[:60] for each in rows), random_state=0)
-    model = parts.fit(
-        HalfspaceClassifier(1.0, 1e-3, n_rounds=5, neighbors="add-remove", budget=budget, random_state=0),
-        classes=CLASSES,
-    )
-    assert 1e-3 - 2.1e-6 < model.delta < 1e-3 - 1.9e-6  # .8^59
-    assert parts.privacy.delta == budget.spent[1] == 1e-3
+def test_a_part_without_rows_is_a_part_like_any_other_where_rows_must_stay_unknown(rows):
+    X, y = rows
+    for n in (0, 1, 2):
+        for seed in range(8):
+            budget = Budget(1.0, 1e-6, neighbors="add-remove")
+            parts = private_split(X[:n], y[:n], test_share=0.5, random_state=seed)
+            model = parts.fit(learner(neighbors="add-remove", budget=budget), classes=CLASSES)
+            assert model.delta == parts.privacy.delta == budget.spent[1] == 1e-6
+            assert 0 <= parts.accuracy(epsilon=0.3).value <= 1
+            assert parts.confusion_matrix(epsilon=0.3).counts.shape == (2, 2)
+            parts.roc(epsilon=0.2)
+            parts.calibration(epsilon=0.2)
+    parts = private_split(X[:1], y[:1], test_share=0.999, random_state=0)
+    with pytest.raises(ValueError, match="X must have at least one row"):  # how many rows is public
+        parts.fit(learner(), classes=CLASSES)
 
 
 class Voted(HalfspaceClassifier):
@@ -214,16 +200,13 @@ class Voted(HalfspaceClassifier):
 
 
 def law(y, neighbors, model_epsilon, figure_epsilon, monkeypatch, share=0.3):
-    """Of (vote, noisy counts), by the coins of each row; refusals are what is missing of one."""
+    """Of (vote, noisy counts), by the coins of each row."""
     at, counted = np.arange(-60, 61), {}
     monkeypatch.setattr(
         figure, "discrete_laplace", lambda counts, scale, rng: counted.update(counts=counts, scale=scale) or counts
     )
-    monkeypatch.setattr(split, "_refusal", lambda n, share: 0)  # what is claimed for it, at so few rows, is nothing
     total = {}
     for coins in itertools.product([False, True], repeat=len(y)):
-        if all(coins) or not any(coins):
-            continue
         monkeypatch.setattr(split, "coins", lambda n, share, rng, coins=coins: np.array(coins))
         chance = share ** sum(coins) * (1 - share) ** (len(y) - sum(coins))
         for said in (1, 2):
@@ -264,10 +247,11 @@ def test_tables_of_a_row_replaced_diverge_by_the_larger_claim_and_not_by_the_sum
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_tables_of_a_row_more_diverge_by_the_larger_claim_but_for_what_is_refused(monkeypatch):
+def test_tables_of_a_row_more_diverge_by_the_larger_claim(monkeypatch):
     less, more = (
         law(np.array(table), "add-remove", 1.0, 1.0, monkeypatch) for table in (["yes", "no"], ["yes", "no", "no"])
     )
     assert divergence(less, more, 1.0) <= 1e-12
-    assert divergence(more, less, 1.0) <= 0.3 * 0.7**2 + 0.7 * 0.3**2 < 0.3**2 + 0.7**2
+    assert divergence(more, less, 1.0) <= 1e-12
     assert divergence(less, more, 0.0) > 0
+    assert abs(less.sum() - 1) < 1e-6

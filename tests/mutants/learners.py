@@ -70,7 +70,7 @@ MUTANTS = [
     _m("split: figures of rows that were fitted", "../model_selection/split", "metrics.accuracy(self.test.y, self._fitted().predict(self.test.X)",
        "metrics.accuracy(self.train.y, self._fitted().predict(self.train.X)", "model_selection"),
     _m("split: a model fitted again has free figures", "../model_selection/split", 'vars(self._model).get("privacy_") is not self._claim', "False", "model_selection"),
-    _m("split: the model's curve pays for figures", "../model_selection/split", "model.budget = model.budget.as_pairs(more)", "pass", "model_selection"),
+    _m("split: the model's curve pays for figures", "../model_selection/split", "model.budget = model.budget.as_pairs()", "pass", "model_selection"),
     _m("halfspace: replace moves by 1", "halfspaces/model", "(changed_rows(neighbors) * reach) ** 2", "reach**2", f"{_HALF}/test_halfspace.py premises"),
     _m("halfspace: sqrt(2) of more classes dropped", "halfspaces/model", "(1 if classes == 2 else 2) * (changed_rows", "1 * (changed_rows", f"{_HALF}/test_halfspace.py premises"),
     _m("halfspace: exact opening", "halfspaces/halfspace",

@@ -81,7 +81,6 @@ def test_sparse_input_is_left_as_it_was():
         (pd.DataFrame({"a": [0, 1], "odor": ["none", "foul"]}), "column 'odor': X holds text where numbers are wanted"),
         (pd.DataFrame({"a": [0.0, np.nan]}), "column 'a': Input contains NaN"),
         ([0, 1], "Expected 2D array, got 1D array"),
-        (np.empty((0, 3)), "minimum of 1 is required"),
         (np.empty((3, 0)), "minimum of 1 is required"),
         (pd.DataFrame(index=[0, 1]), "minimum of 1 is required|at least one"),
     ],

@@ -209,8 +209,7 @@ def test_what_is_no_stream_of_columns_is_refused(rng):
     vectors = few(HalfspaceClassifier).fit(X, X[:, 0] > 0)
     with pytest.raises(ValueError, match="learned from vectors"):
         vectors.predict(TABLE.to_reader())
-    with pytest.raises(ValueError, match="at least one row"):
-        few(HalfspaceClassifier, schema=SCHEMA).fit(PEOPLE).predict(TABLE.slice(0, 0).to_reader())
+    assert len(few(HalfspaceClassifier, schema=SCHEMA).fit(PEOPLE).predict(TABLE.slice(0, 0).to_reader())) == 0
     with pytest.raises(ValueError, match="no schema says what the others are"):
         few(HalfspaceClassifier).fit(X, "buys")
     with pytest.raises(ValueError, match="no column 'sold' to take labels from"):

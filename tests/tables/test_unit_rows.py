@@ -81,7 +81,6 @@ def test_a_memory_mapped_file_is_read_where_it_is(tmp_path, rng):
         ([[0, np.inf]], "infinity"),
         (sp.csr_array([[0, np.inf]]), "infinity"),
         ([1, 2], "Expected 2D array"),
-        (BitMatrix.from_rows(np.empty((0, 1), np.uint64), 3), "at least one row"),
     ],
 )
 def test_rows_that_will_not_do_are_refused(X, message):

@@ -106,8 +106,8 @@ class NetHalfspaceClassifier(CountedClassifier, name="net-halfspace"):
         The largest distance of a unit vector from the net. "auto" is margin / 10.
     max_seconds : float, default=60.0
         A fit that would take longer is refused before anything is drawn or charged. The time is computed from fixed
-        times for each row and member, and the number of threads. A refusal therefore depends on the number of rows; it
-        is an error for their owner.
+        times for each row and member, and the number of threads; under "add-remove" it leaves out the rows, whose
+        number is private.
 
     Attributes
     ----------
@@ -155,8 +155,8 @@ class NetHalfspaceClassifier(CountedClassifier, name="net-halfspace"):
         draw = ExponentialDraw(task.changed_rows, size=self._nets(task.n_columns).size, share=self.left)
         return Plan(halfspaces=draw, **self.counting(task))
 
-    def refuse(self, task: Task, n_rows: int) -> None:
-        self._nets(task.n_columns).check_time(n_rows, self.max_seconds)
+    def refuse(self, task: Task) -> None:
+        self._nets(task.n_columns).check_time(task.n_rows, self.max_seconds)
 
     def learn(self, rows: Rows, plan: Plan, run: Run) -> NetModel:
         nets, key = self._nets(rows.n_columns), run.key()

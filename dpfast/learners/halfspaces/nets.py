@@ -47,12 +47,12 @@ class Nets:
         return self._count * self._net.size
 
     def check_time(self, n, most):
-        """Refuse nets that would take longer than `most` seconds."""
-        net = self._net
-        seconds = self._count * net.lines * (n * _ROW_SECONDS + 2 * net.side * _MEMBER_SECONDS) / threads()
+        """Refuse nets that would take longer than `most` seconds; None is a private number of rows, not looked at."""
+        net, known = self._net, "" if n is None else f" and {n:,} rows"
+        seconds = self._count * net.lines * ((n or 0) * _ROW_SECONDS + 2 * net.side * _MEMBER_SECONDS) / threads()
         if seconds > most or self.size >= 2**53:
             raise ValueError(
-                f"a net of {self.size:,} members and {n:,} rows would take about {seconds:,.0f} s, more than "
+                f"a net of {self.size:,} members{known} would take about {seconds:,.0f} s, more than "
                 f"max_seconds={most}: use fewer n_components than {net.m}, or a larger net_radius"
             )
 
@@ -70,7 +70,7 @@ class Nets:
         if parts.only is not None:
             return Scan(self._net, self.mistakes(parts.only, key), n, verbose)
         mistakes = [PartedMistakes(parts, self, k, key, n) for k in range(self._count)]
-        step = max(1, min(_ASKED // (2 * self._net.side), _ASKED_ROWS // n))
+        step = max(1, min(_ASKED // (2 * self._net.side), _ASKED_ROWS // max(1, n)))
         return Scan(self._net, mistakes, n, verbose, step)
 
     def mistakes(self, piece, key):
@@ -135,7 +135,7 @@ class Scan:
         length = -(-len(batches) // max(1, _TABLE // (n + 1)))
         self.runs = [list(chain(*batches[i : i + length])) for i in range(0, len(batches), length)]
         self.table = np.zeros((len(self.runs), n + 1), np.uint64)
-        for i, batch in enumerate(shown(batches, "net", verbose)):
+        for i, batch in enumerate(_in_percent(batches, verbose)):
             for counts in map_blocks(self._count, batch):
                 self.table[i // length] += counts
         self.counts = self.table.sum(axis=0)
@@ -172,6 +172,17 @@ class Scan:
         k, member = divmod(member, self.net.size)
         line, place = divmod(member, 2 * self.net.side)
         return int(self.mistakes[k].scores(line, line + 1)[0, place])
+
+
+def _in_percent(batches, verbose):
+    """Yield the batches with a progress bar that counts percents: the number of batches depends on that of rows."""
+    bar, ticks = iter(shown(range(100), "net", verbose)), 0
+    for done, batch in enumerate(batches, start=1):
+        yield batch
+        while ticks < 100 * done // len(batches):
+            next(bar)
+            ticks += 1
+    next(bar, None)
 
 
 class PartedMistakes:

@@ -56,14 +56,18 @@ def conjunction_codes(d, k, negations):
 def conjunction_columns(table, k, negations):
     """Return the packed columns and the codes of all conjunctions of at most k literals of a BitMatrix."""
     n, d = table.shape
-    check_memory(n, d, k, negations)
     k = min(k, d)  # there are no longer ones
     codes = conjunction_codes(d, k, negations)
     return bits.conjunctions(table.columns, n, codes), codes
 
 
 def check_memory(n, d, k, negations):
-    """Refuse conjunctions whose packed rows and columns would take more than half of this machine's memory."""
+    """Refuse conjunctions whose packed rows and columns would take more than half of this machine's memory.
+
+    A private number of rows, None, is not looked at: there is memory for the table, whatever its rows, or there is not.
+    """
+    rows = "each row" if n is None else f"{n:,} rows"
+    n = 1 if n is None else n
     longest = min(k, d, _LONGEST)
     count = conjunction_count(d, longest, negations)
     needed, limit = 8 * count * (bits.words(n) + longest) + 8 * n * bits.words(count), memory() // 2
@@ -71,7 +75,7 @@ def check_memory(n, d, k, negations):
         least = "at least " if longest < min(k, d) else ""
         raise ValueError(
             f"conjunctions={k} over {d} columns makes {least}{count:,} features, {needed / 1e9:,.1f} GB for "
-            f"{n:,} rows; at most {limit / 1e9:,.1f} GB are allowed here: lower conjunctions or drop columns"
+            f"{rows}; at most {limit / 1e9:,.1f} GB are allowed here: lower conjunctions or drop columns"
         )
 
 

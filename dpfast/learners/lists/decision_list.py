@@ -132,6 +132,9 @@ class DecisionListClassifier(PrivateClassifier):
     def _learn(self, table, p, run):
         image = partial(packed_rows, threshold=self.threshold, packs=p.conjunctions > 1)
         parts, rows, public = self._asked(table, image)
+        if p.conjunctions > 1:
+            known = None if parts.only is None else self._known(public.n_rows)  # workers have memory of their own
+            check_memory(known, rows.shape[1], p.conjunctions, p.negations)
         conditions = Conditions(rows, p.conjunctions, p.negations)
         rounds = conditions.rounds(p.max_rules)
         prior = -(-conditions.candidates // 4) if p.default_prior == "auto" else p.default_prior
@@ -157,7 +160,7 @@ class DecisionListClassifier(PrivateClassifier):
 
     def _refuse_rows(self, n, p):
         if p.schema is not None and p.conjunctions > 1:
-            check_memory(n, self._planned_width(p), p.conjunctions, p.negations)
+            check_memory(self._known(n), self._planned_width(p), p.conjunctions, p.negations)
 
     def _read_codes(self, X):
         return CodeBits(X) if isinstance(X, CodeTable) else X

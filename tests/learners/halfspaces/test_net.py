@@ -344,7 +344,7 @@ BAD_DATA = [
     (GOOD[0], [1, 2, 3], "Only binary classification is supported.*3 classes"),
     (GOOD[0], [1, 0], "inconsistent numbers of samples"),
     (GOOD[0], [0.5, 1.5, 0.1], "Unknown label type"),
-    (np.empty((0, 2)), [], "0 sample"),
+    (np.empty((0, 2)), [], "at least one row"),
     (np.array([0.0, 1.0]), [0, 1], "Expected 2D array"),
     (BitMatrix.from_rows(np.empty((0, 1), np.uint64), 3), [], "at least one row"),
 ]

@@ -34,7 +34,6 @@ def test_more_literals_than_columns_add_nothing():
 
 def test_a_count_that_does_not_fit_is_refused_with_the_count_and_the_memory(monkeypatch):
     monkeypatch.setattr(covering, "memory", lambda: 10_000_000)
-    table = BitMatrix(np.zeros((1000, 100), bool))
     count = comb(100, 2) * 4 + 200
     with pytest.raises(ValueError, match=rf"conjunctions=2 over 100 columns makes {count:,} features, 0\.\d GB"):
-        covering.conjunction_columns(table, 2, True)
+        covering.check_memory(1000, 100, 2, True)

@@ -441,7 +441,7 @@ def test_parameters_that_will_not_do_are_refused_by_name(parameters, message, ta
         ([[0, 1], [1, 0]], [1, 0, 1], "inconsistent numbers of samples"),
         ([[0, 1], [1, 0]], [0.5, 1.5], "Unknown label type"),
         ([[0, 1], [1, np.nan]], [0, 1], "NaN"),
-        (np.empty((0, 2)), [], "0 sample"),
+        (np.empty((0, 2)), [], "at least one row"),
         ([0, 1], [0, 1], "Expected 2D array"),
         (BitMatrix.from_rows(np.empty((0, 1), np.uint64), 3), [], "at least one row"),
     ],

@@ -982,7 +982,7 @@ def test_parameters_that_will_not_do_are_refused_by_name(parameters, message, fi
         ([[0, 1], [1, 0], [1, 1]], [0, 1, 2], "Only binary classification is supported.*3 classes"),
         ([[0, 1], [1, 0]], [1, 0, 1], "inconsistent numbers of samples"),
         ([0, 1], [0, 1], "Expected 2D array"),
-        (np.empty((0, 2)), [], "0 sample"),
+        (np.empty((0, 2)), [], "at least one row|at least two classes"),
     ],
 )
 def test_data_that_will_not_do_is_refused_with_what_was_seen(X, y, message, fit, Estimator):
