@@ -1,4 +1,5 @@
 from .bill import BillNoise as BillNoise
+from .bill import CoverDraws as CoverDraws
 from .bill import Draws as Draws
 from .bill import NoisySums as NoisySums
 from .bill import bill_delta as bill_delta

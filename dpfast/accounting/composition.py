@@ -4,14 +4,18 @@ The releases may be chosen one after another with the earlier outcomes in view; 
 `Budget` is a filter, `dpfast.accounting.filters`). Four ways are proved, and the least of them is taken; what has
 only a pair is added on top in the last three, epsilon to epsilon and delta to delta.
 
-**Exactly.** Where every cost but Gaussian ones is pure, one draw of bounded range (pure, too) or a pair:
-pairs of laws dominate, and dominating pairs compose (Zhu, Dong, Wang, "Optimal Accounting of Differential Privacy via
-Characteristic Function", 2022). That of (e, d)-DP is randomised response of log-ratio +-e, but with probability d the
-outcome tells the table (Kairouz, Oh, Viswanath, "The Composition Theorem for Differential Privacy", 2015). All of
-equal e are a binomial law together; Gaussian ones are one. With the loss l_a of atom a of probability P(a), 1 - D the
-product of all 1 - d, and delta_mu the curve of `dpfast.accounting.gaussian_delta` on the whole line,
+**Exactly.** Where every cost but Gaussian ones is pure, one draw of bounded range (pure, too), a greedy cover or a
+pair, pairs of laws dominate, and dominating pairs compose (Zhu, Dong, Wang, "Optimal Accounting of Differential Privacy
+via Characteristic Function", 2022). That of (e, d)-DP is randomised response of log-ratio +-e, but with probability d
+the outcome tells the table (Kairouz, Oh, Viswanath, "The Composition Theorem for Differential Privacy", 2015). All of
+equal e are a binomial law together; Gaussian ones are one. That of a greedy cover is in `dpfast.accounting.dominating`;
+several are convolved on one grid. With the loss l_a of atom a of probability P(a), R the probability of what the other
+table never shows, 1 - D the product of all 1 - d, and delta_mu the curve of `dpfast.accounting.gaussian_delta` on the
+whole line,
 
-    delta(E) = D + (1 - D) sum_a P(a) delta_mu(E - l_a).                                                    (1)
+    delta(E) = D + (1 - D) (R + sum_a P(a) delta_mu(E - l_a)).                                              (1)
+
+Beside greedy covers, pure costs of many different sizes and several draws of bounded range count by their mu.
 
 This is what numerical composition of privacy loss distributions approximates, without its grid.
 
@@ -30,19 +34,25 @@ Floats are rounded towards safety: a delta or epsilon from here is never below t
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from fractions import Fraction
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from scipy import special
 
 from .costs import Cost
+from .dominating import Law, gaussian_curve, grid, losses, points
 from .numbers import SMALLEST_DELTA, decimal_above, delta_of, epsilon_of, exact
 from .searches import least, lowest
 from .zcdp import SLACK, SMALLEST, gaussian_above
 
 _GUESS = 1e-6  # relative error of `_Way.near`, and more
 _MOST_ATOMS = 1 << 14
+_MOST_STEPS = 1 << 13  # of all covers together
+_BESIDE, _WIDE = 16, 2.0  # atoms beside the covers' own; ranges up to which mu says more than pure epsilon
+_TAIL = 1e-40  # the delta to which a cover's law is followed
 _ORDERS = -10.0, 25.0  # ln b from, to: every one is valid
 _UP = 1 + 1e-9  # binomial probabilities of a million draws are that good
 
@@ -53,6 +63,16 @@ class _Way(NamedTuple):
     delta: Callable[[float], float]
     near: Callable[[float], float]
     rises: bool = False
+
+
+class _Atoms(NamedTuple):
+    """Losses and probabilities of atoms, the probability R, mu of everything else, and -ln(1 - D)."""
+
+    loss: np.ndarray
+    mass: np.ndarray
+    rest: float
+    mu: float
+    kept: float
 
 
 class Composed:
@@ -76,7 +96,7 @@ class Composed:
 
     def __init__(self, costs: Iterable[Cost]) -> None:
         number = Counter(costs)
-        every = [Cost(c.kind, c.size, c.times * k, c.delta) for c, k in number.items() if c.size or c.delta]
+        every = [replace(c, times=c.times * k) for c, k in number.items() if c.size or c.delta]
         self._pairs = [cost for cost in every if cost.kind == "pair" and cost.delta]
         self._on_top = tuple(
             decimal_above(sum((exact(name, getattr(c, name)) * c.times for c in self._pairs), Fraction(0)))
@@ -85,11 +105,13 @@ class Composed:
         self._apart = _sum(max(c.delta, SMALLEST) * c.times for c in every if c.kind == "gaussian" and c.delta)
         mu = math.sqrt(_sum(cost.gaussian for cost in every if cost.kind == "gaussian")) * (1 + SLACK)
         rho = _sum(cost.renyi(0.0) for cost in every if cost.kind == "zcdp")
-        self._curves = [cost for cost in every if cost.kind in ("pure", "range")]
+        self._curves = [cost for cost in every if cost.kind in ("pure", "range", "cover")]
         self._curves += [Cost("pure", c.size, c.times) for c in every if c.kind == "pair" and not c.delta]
         self._mu, told = mu, math.inf not in (mu, rho)  # else they say nothing
         self._curves += [Cost(kind, size) for kind, size in (("gaussian", mu), ("zcdp", rho)) if size and told]
-        self._exactly = self._atoms() if told else None
+        self._told = told
+        alone = len(every) == 1 and every[0].kind == "cover" and every[0].times == 1
+        self._lone = every[0].curve if alone else None
         self._ways = list(self._converted()) if told else []
         if self._apart:  # falling curves first: one with this term rises again, and is looked at below another's answer
             self._ways.sort(key=lambda way: way.rises)
@@ -137,36 +159,52 @@ class Composed:
 
     # ---- exactly ---------------------------------------------------------------------------------------------------
 
-    def _atoms(self) -> tuple | None:
-        """Return losses and probabilities of the atoms, and -ln(1 - D); None if not applicable or too slow."""
-        if any(cost.kind == "zcdp" or (cost.kind == "range" and cost.times > 1) for cost in self._curves):
+    @cached_property
+    def _atoms(self) -> _Atoms | None:
+        """Return everything as one pair of laws; None if that is not known or too slow."""
+        if not self._told or any(cost.kind == "zcdp" for cost in self._curves):
             return None
-        sizes: Counter[float] = Counter()
-        for cost in (*self._curves, *self._pairs):
-            if cost.kind != "gaussian":
-                sizes[cost.size] += cost.times
-        if math.prod(times + 1 for times in sizes.values()) > _MOST_ATOMS:
+        covers = [cost for cost in self._curves if cost.kind == "cover"]
+        ranges = [c for c in self._curves if c.kind == "range" and (c.times > 1 or (covers and c.size < _WIDE))]
+        bounded = [cost for cost in self._curves if cost.kind in ("pure", "range") and cost not in ranges]
+        by_mu, most, apart = ranges, _BESIDE if covers else _MOST_ATOMS, [cost for cost in self._pairs if cost.size]
+        if not covers and ranges:
             return None
-        if _sum(size * times for size, times in sizes.items()) > 1e300:
+        while covers and bounded and _count(bounded + apart) > most:
+            by_mu = [*by_mu, bounded.pop()]
+        bounded += apart
+        if _count(bounded) > most or _sum(cost.size * cost.times for cost in bounded) > 1e300:
             return None
-        loss, log_mass = np.zeros(1), np.zeros(1)
-        for size, times in sizes.items():
-            up = np.arange(times + 1)
-            choose = special.gammaln(times + 1) - special.gammaln(up + 1) - special.gammaln(times - up + 1)
-            mass = choose - up * math.log1p(math.exp(-size)) - (times - up) * np.logaddexp(0, size)
-            loss = np.add.outer(loss, (2 * up - times) * size).ravel()
-            log_mass = np.add.outer(log_mass, mass).ravel()
+        mu = self._mu
+        if by_mu:
+            square = _sum([mu * mu, *(cost.gaussian for cost in by_mu)])
+            if square == math.inf:
+                return None
+            mu = math.sqrt(square) * (1 + SLACK)
+        loss, mass, rest = np.zeros(1), np.ones(1), 0.0
+        if covers:
+            found = _covers(covers)
+            if found is None:
+                return None
+            law, step = found
+            loss, mass, rest = losses(law, step), law.mass, law.rest
+        at, probability = _responses(bounded)
+        loss = np.add.outer(loss, at).ravel()
+        mass = np.multiply.outer(mass, probability).ravel()
         kept = _sum(-cost.times * math.log1p(-cost.delta) for cost in self._pairs)
-        return loss, np.exp(log_mass), kept
+        return _Atoms(loss, mass, rest, mu, kept)
 
     def _exact(self, epsilon: float) -> float:
-        assert self._exactly is not None
-        loss, mass, kept = self._exactly
-        x = epsilon - loss
-        slack = 4 * SLACK * (epsilon + np.abs(loss).max(initial=0))
-        curve = gaussian_curve(x - slack, self._mu) if self._mu else -np.expm1(np.minimum(x - slack, 0))
-        told = min(self._on_top[1], -math.expm1(-kept) * (1 + SLACK))
-        rest = (1 - told) * float(mass @ curve) * _UP + SMALLEST_DELTA  # no less is lost where floats underflow
+        atoms = self._atoms
+        assert atoms is not None
+        if self._lone is not None:
+            return float(self._lone.delta(np.array([epsilon]))[0])
+        x = epsilon - atoms.loss
+        slack = 4 * SLACK * (epsilon + np.abs(atoms.loss).max(initial=0))
+        curve = gaussian_curve(x - slack, atoms.mu) if atoms.mu else -np.expm1(np.minimum(x - slack, 0))
+        told = min(self._on_top[1], -math.expm1(-atoms.kept) * (1 + SLACK))
+        shown = (1 - told) * (float(atoms.mass @ curve) * _UP + atoms.rest)
+        rest = shown + SMALLEST_DELTA  # no less is lost where floats underflow
         return _more(_more(told, rest * (1 + SLACK)), self._from_apart(epsilon))
 
     # ---- converted -------------------------------------------------------------------------------------------------
@@ -183,7 +221,7 @@ class Composed:
             square = _sum(cost.gaussian for cost in costs)
             if square < math.inf:
                 yield self._way(self._by_gaussian(math.sqrt(square) * (1 + SLACK), added), rises=True)
-        if self._exactly is not None:
+        if self._atoms is not None:
             yield _Way(self._exact, lambda delta: 0.0, rises=True)
         for costs, added in groups:
             yield self._way(*self._by_renyi(costs, added))
@@ -240,25 +278,43 @@ class Composed:
         return self._apart * (1 + math.exp(min(epsilon, 700.0))) * (1 + SLACK)
 
 
-def gaussian_curve(x: np.ndarray, mu: float) -> np.ndarray:
-    """Return delta_mu at every real x as float64, in the shape of x; rounded up by about 1e-9 of itself."""
-    positive = np.abs(x)
-    with np.errstate(over="ignore"):
-        ratio = np.minimum(positive / mu, 1e6)  # where the curve is 0 for floats
-    t = ratio - mu / 2 - SLACK * (ratio + mu / 2)
-    difference = _mills(t) - _mills(t + mu)
-    error = SLACK * (_mills(t) + _mills(t + mu))
-    with np.errstate(under="ignore", over="ignore", invalid="ignore"):
-        tail = np.exp(-t * t / 2) / math.sqrt(2 * math.pi) * (difference + error) * (1 + SLACK * (1 + t * t))
-        far = np.exp(-t * t / 2) / math.sqrt(2 * math.pi) * _mills(t + mu)
-        tail = np.where(t < -5, special.ndtr(-t) - far + 4 * SLACK, tail)
-        below = -np.expm1(-positive) + np.exp(-positive) * tail
-    return np.clip(np.where(x >= 0, tail, below * (1 + SLACK)), 0, 1)
+def _sizes(costs: list[Cost]) -> Counter[float]:
+    """Return how many of these costs there are of each size."""
+    sizes: Counter[float] = Counter()
+    for cost in costs:
+        sizes[cost.size] += cost.times
+    return sizes
 
 
-def _mills(x: np.ndarray) -> np.ndarray:
-    with np.errstate(over="ignore"):
-        return math.sqrt(math.pi / 2) * special.erfcx(x / math.sqrt(2))
+def _count(costs: list[Cost]) -> int:
+    """Return the number of atoms of the laws of these costs."""
+    return math.prod(times + 1 for times in _sizes(costs).values())
+
+
+def _responses(costs: list[Cost]) -> tuple[np.ndarray, np.ndarray]:
+    """Return losses and probabilities of as many randomised responses."""
+    loss, log_mass = np.zeros(1), np.zeros(1)
+    for size, times in _sizes(costs).items():
+        up = np.arange(times + 1)
+        choose = special.gammaln(times + 1) - special.gammaln(up + 1) - special.gammaln(times - up + 1)
+        mass = choose - up * math.log1p(math.exp(-size)) - (times - up) * np.logaddexp(0, size)
+        loss = np.add.outer(loss, (2 * up - times) * size).ravel()
+        log_mass = np.add.outer(log_mass, mass).ravel()
+    return loss, np.exp(log_mass)
+
+
+def _covers(costs: list[Cost]) -> tuple[Law, float] | None:
+    """Return the law of several greedy covers, and its step; None if log-ratios are too large for floats."""
+    if sum(cost.times for cost in costs) > _MOST_STEPS:
+        return None
+    step, whole = grid(_sum(cost.times * cost.curve.reach(_TAIL) for cost in costs), _MOST_STEPS), None
+    for cost in costs:
+        found = points(cost.curve, step, _TAIL)
+        if found is None:
+            return None
+        law = found.law().times(cost.times)
+        whole = law if whole is None else whole.plus(law)
+    return None if whole is None else (whole, step)
 
 
 def _sum(numbers) -> float:

@@ -11,6 +11,8 @@ A `Cost` says which of these holds for the laws P, Q of the outcome on any two n
                 continuous Gaussian, next to nothing for a discrete one on a fine grid
                 (`dpfast.accounting.discrete_gaussian_delta`). Where it is not 0, D_a(P, Q) <= a mu^2 / 2 is claimed
                 besides, of P and Q as they are: a law near a Gaussian one that is not zCDP is a pair.
+    cover       the curve of a greedy cover of at most `rounds` draws (`dpfast.accounting.curves`): exponent times score
+                rises by at most `up` and falls by at most `size`, or the other way, from one table to the other.
     pair        (epsilon, delta)-DP and no more.
 
 **Theorem 1 (Gaussian DP of bounded ranges).** A draw of bounded range r is mu-Gaussian DP for mu = r sqrt(2 pi) / 4,
@@ -59,6 +61,7 @@ from fractions import Fraction
 
 from scipy import special
 
+from .dominating import CoverCurve, cover_gaussian, cover_renyi
 from .numbers import (
     SMALLEST_DELTA,
     Number,
@@ -79,24 +82,28 @@ from .numbers import (
 from .searches import largest, least
 from .zcdp import SLACK, SMALLEST, composed_epsilon, gaussian_above, pure_cumulant, square_above, zcdp_above
 
-KINDS = ("pure", "range", "zcdp", "gaussian", "pair")
+KINDS = ("pure", "range", "zcdp", "gaussian", "cover", "pair")
 _MOST_TIMES = 10**200
 _UP = 1 + 1e-12  # what special functions may be wrong by, and more
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Cost of one or several releases, of one of the five kinds of this module.
+    """Cost of one or several releases, of one of the six kinds of this module.
 
     Parameters
     ----------
-    kind : {"pure", "range", "zcdp", "gaussian", "pair"}
+    kind : {"pure", "range", "zcdp", "gaussian", "cover", "pair"}
     size : float, >= 0
-        epsilon, r, rho, mu, or the epsilon of a pair.
+        epsilon, r, rho, mu, the larger of the two changes of a cover, or the epsilon of a pair.
     times : int, >= 1
         The number of releases with this cost, which may be chosen adaptively.
     delta : float in [0, 1)
         For each release, the delta of a pair or the total variation of "gaussian"; 0 for the other kinds.
+    up : float from 0 to `size`
+        The smaller of the two changes of a cover; 0 for the other kinds.
+    rounds : int, >= 1
+        The largest number of draws of a cover; 1 for the other kinds.
 
     Raises
     ------
@@ -119,6 +126,8 @@ class Cost:
     size: float
     times: int = 1
     delta: float = 0.0
+    up: float = 0.0
+    rounds: int = 1
 
     def __post_init__(self):
         if self.kind not in KINDS:
@@ -132,6 +141,15 @@ class Cost:
         if self.times > _MOST_TIMES:
             raise ValueError("times must be at most 10**200: more releases are not counted")
         object.__setattr__(self, "delta", delta)
+        object.__setattr__(self, "up", number("up", self.up, "from 0 to size", lambda x: 0 <= x <= size))
+        object.__setattr__(self, "rounds", count("rounds", self.rounds))
+        if self.kind != "cover" and (self.up or self.rounds > 1):
+            raise ValueError(f"up and rounds are of a cover, got up={self.up!r} and rounds={self.rounds!r}")
+
+    @property
+    def curve(self) -> CoverCurve:
+        """Return the curve of a cover."""
+        return CoverCurve(self.up, max(self.size, SMALLEST), self.rounds)
 
     @property
     def gaussian(self) -> float:
@@ -144,6 +162,8 @@ class Cost:
                 square = min(square, _pure_mu(self.size) ** 2)
         elif self.kind == "pure":
             square = _pure_mu(self.size) ** 2
+        elif self.kind == "cover" and self.size:
+            square = min(cover_gaussian(self.curve), _pure_mu(self.curve.pure)) ** 2
         else:
             return math.inf if self.size or self.delta else 0.0
         return self._up(square)
@@ -170,6 +190,8 @@ class Cost:
                 divergence = min(divergence, _pure_renyi(self.size, b))
         elif self.kind == "pure":
             divergence = _pure_renyi(self.size, b)
+        elif self.kind == "cover" and self.size:
+            divergence = min(cover_renyi(self.curve, b), _pure_renyi(self.curve.pure, b))
         else:
             return math.inf if self.size or self.delta else 0.0
         return self._up(divergence)
@@ -179,6 +201,8 @@ class Cost:
         """Return the epsilon of all releases together at delta = 0; infinite if there is none."""
         if self.kind in ("pure", "range") or (self.kind == "pair" and not self.delta):
             return self._up(self.size)
+        if self.kind == "cover":
+            return self._up(self.curve.pure)
         return math.inf if self.size or self.delta else 0.0
 
     def _up(self, each: float) -> float:
@@ -190,9 +214,9 @@ class Cost:
         Returns
         -------
         list
-            Kind, size, times and delta.
+            Kind, size, times and delta, and for a cover also up and rounds.
         """
-        return [self.kind, self.size, self.times, self.delta]
+        return [self.kind, self.size, self.times, self.delta, *((self.up, self.rounds) if self.kind == "cover" else ())]
 
 
 def discrete_gaussian_cost(sigma, *, sensitivity, releases: int, size: int) -> tuple[Cost, ...]:

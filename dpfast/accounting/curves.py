@@ -59,7 +59,7 @@ _LOG_LEAST = math.log(SMALLEST_DELTA) - 1  # stands for what is positive and bel
 
 # Logarithms below are at most about 1e3 and wrong by a few units in their last place; so is, relatively, a quotient of
 # exponentials of numbers of at most 1e3. Both are under 1e-12.
-_SLACK = 1e-12
+SLACK = 1e-12
 
 
 @calculator
@@ -104,7 +104,7 @@ def cover_delta(
     log_delta = _log_delta(t, epsilon, g, neighbors, rounds, accounting)
     if log_delta == -math.inf:
         return 0.0
-    return min(1.0, max(math.exp(min(log_delta + _SLACK, 0.0)), SMALLEST_DELTA))
+    return min(1.0, max(math.exp(min(log_delta + SLACK, 0.0)), SMALLEST_DELTA))
 
 
 @calculator_like(cover_delta)
@@ -183,14 +183,14 @@ def cover_exponent(
     delta = _delta_of_rounds(delta, rounds, accounting)
 
     low = largest(lambda t: _nearly(t, delta, float(g), neighbors, rounds, accounting), float(most))
-    step = _SLACK
+    step = SLACK
     while _epsilon_at(Fraction(low), delta, g, neighbors, rounds, accounting) > most:
         low, step = max(0.0, low * (1 - step)), 2 * step
     return low
 
 
 def _log_delta(t: Fraction, epsilon: Fraction, g: Fraction, neighbors: str, rounds, accounting: str) -> float:
-    """Return ln delta, up to _SLACK; -inf only if delta is 0."""
+    """Return ln delta, up to SLACK; -inf only if delta is 0."""
     if t == 0:
         return -math.inf
     if accounting == "paper":
@@ -199,7 +199,7 @@ def _log_delta(t: Fraction, epsilon: Fraction, g: Fraction, neighbors: str, roun
 
 
 def _log_divergence(x: Fraction, s: Fraction, rounds: int | None) -> float:
-    """Return ln f_{s,T}(x), up to _SLACK, at least _LOG_LEAST if f is not 0."""
+    """Return ln f_{s,T}(x), up to SLACK, at least _LOG_LEAST if f is not 0."""
     if x >= 0 and (s == 0 or (rounds is not None and x >= rounds * s)):
         return -math.inf
     if x <= -s:
@@ -212,7 +212,7 @@ def _log_divergence(x: Fraction, s: Fraction, rounds: int | None) -> float:
     else:
         h = (x + s) / (rounds + 1)
         share = math.exp(_float(h - s)) * math.expm1(-_float(h)) / math.expm1(-size)  # (e^h - 1) / (e^s - 1) < 1
-        fall = -(rounds + 1) * math.log1p(-share * (1 - _SLACK))
+        fall = -(rounds + 1) * math.log1p(-share * (1 - SLACK))
     return max(_LOG_LEAST, _log_one_minus_exp(-size) - fall)
 
 
@@ -221,7 +221,7 @@ def _epsilon_at(t: Fraction, delta: float, g: Fraction, neighbors: str, rounds, 
     if t == 0:
         return 0.0
     epsilon = _nearly(_float(t), delta, float(g), neighbors, rounds, accounting)
-    log_delta, step = math.log(delta) - 2 * _SLACK if delta else -math.inf, max((epsilon + _float(t)) * 1e-15, 1e-323)
+    log_delta, step = math.log(delta) - 2 * SLACK if delta else -math.inf, max((epsilon + _float(t)) * 1e-15, 1e-323)
     while epsilon < math.inf and _log_delta(t, _stated(epsilon), g, neighbors, rounds, accounting) > log_delta:
         epsilon, step = epsilon + step, 2 * step
     return epsilon
@@ -234,14 +234,14 @@ def _stated(epsilon: float) -> Fraction:
 
 def _nearly(t: float, delta: float, g: float, neighbors: str, rounds, accounting: str) -> float:
     """Return an epsilon at which `cover_delta` is nearly delta, more often slightly below it than above."""
-    log_delta = math.log(delta) - 4 * _SLACK if delta else -math.inf
+    log_delta = math.log(delta) - 4 * SLACK if delta else -math.inf
     if accounting == "paper":
         return math.inf if t > PAPER_LARGEST_EXPONENT else max(0.0, _paper_factor(neighbors) * t * (1.5 - log_delta))
-    epsilon = max(up + _divergence_inverse(log_delta, down, rounds) for up, down in _ranges(t, g, neighbors))
-    return max(0.0, epsilon * (1 + 2 * _SLACK))
+    epsilon = max(up + divergence_inverse(log_delta, down, rounds) for up, down in _ranges(t, g, neighbors))
+    return max(0.0, epsilon * (1 + 2 * SLACK))
 
 
-def _divergence_inverse(log_delta: float, s: float, rounds: int | None) -> float:
+def divergence_inverse(log_delta: float, s: float, rounds: int | None) -> float:
     """Return an x with f_{s,T}(x) about e^log_delta."""
     excess = _log_one_minus_exp(-s) - log_delta
     if excess <= 0:

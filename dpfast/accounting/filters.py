@@ -16,11 +16,17 @@ total (E, d), each against any rule, adaptive in every way, by which releases an
 
 What a cost adds to either sum is in `dpfast.accounting.costs`.
 
+**Greedy covers** count by a mu or by divergences of their laws (`dpfast.accounting.dominating`). Their convolved laws,
+by which `dpfast.accounting.composition` counts costs that were fixed beforehand, are no filter where outcomes choose
+what comes next: after a list of epsilon 1, a Gaussian release or a list of one draw may each make 1e-6 at epsilon 2
+together with it, and chosen by its outcome they make 1.9e-6.
+
 **Pairs on top.** What is set aside for pairs, (E_p, d_p), is another basic filter; the curve's is one of (E - E_p,
 d - d_p).
 
 **"auto".** Such a filter is settled by the first charge whose delta is not 0: gaussian or renyi, whichever that
-charge takes the smaller share of, and basic if it has nothing but a pair, or fits neither. Until then epsilons add
+charge takes the smaller share of, and basic if it has nothing but a pair, or fits neither, or has a greedy cover and
+takes the smallest share of it. Until then epsilons add
 up, to E_0 say, and the filter is one of (E - E_0, d). If the charge has a pair of epsilon 0 beside a curve, as words
 that a threshold publishes are, half of the delta that is left is set aside for such pairs.
 
@@ -122,14 +128,22 @@ class Filter:
     pairs: Amount = NOTHING
     stored: Bounds | None = field(default=None, compare=False)
 
-    def settled(self, costs: Sequence[Cost], before: Amount) -> "Filter":
-        """Return the filter that a first charge with a delta fixes, after pure charges that add up to `before`."""
+    def settled(self, costs: Sequence[Cost], pair: Amount, before: Amount) -> "Filter":
+        """Return the filter that a first charge with a delta fixes, after pure charges that add up to `before`.
+
+        `pair` is what the charge claims.
+        """
         *curves, basic = self.choices(costs, before)
         shares = {}
         for chosen in curves:
             asked = chosen.measure(costs, NOTHING).plus(Sums(before))
             if chosen.fits(asked):
                 shares[chosen] = chosen._share(asked)
+        if any(cost.kind == "cover" for cost in costs):  # a long list is far from Gaussian
+            shares[basic] = max(
+                Fraction(part, whole) if whole else Fraction(part > 0)
+                for part, whole in zip(before.plus(pair).exactly(), self.total.exactly(), strict=True)
+            )
         return min(shares, key=lambda chosen: shares[chosen], default=basic)
 
     def choices(self, costs: Sequence[Cost], before: Amount) -> list["Filter"]:
@@ -272,7 +286,7 @@ class Book(NamedTuple):
         """Return the ledger after a charge; raise BudgetExceeded if it does not fit."""
         settled = self.filter
         if settled.kind == "auto" and charge.pair.delta:
-            settled = settled.settled(charge.cost, self.sums(None).pairs)
+            settled = settled.settled(charge.cost, charge.pair, self.sums(None).pairs)
         book = self._plus(settled, charge, settled.measure(charge.cost, charge.pair))
         if not settled.fits(book.sums(charge.part)):
             raise BudgetExceeded(
@@ -398,9 +412,7 @@ def _composed(charges: Sequence[Charge], part: str | None, delta: float) -> tupl
 
 
 def costs_of(charges: Sequence[Charge]) -> tuple[Cost, ...]:
-    return tuple(
-        Cost(cost.kind, cost.size, cost.times * charge.count, cost.delta) for charge in charges for cost in charge.cost
-    )
+    return tuple(replace(cost, times=cost.times * charge.count) for charge in charges for cost in charge.cost)
 
 
 def _times(charge: Charge) -> str:

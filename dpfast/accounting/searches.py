@@ -12,9 +12,17 @@ _BITS, _COARSE = 40, 30  # of the numbers looked at, and of those of which any o
 _NEARBY = 6  # a guess that is good to 34 bits is in the interval of the first two steps from it
 
 
-def largest(value: Callable[[float], float], most: float) -> float:
-    """Return the largest number of 40 bits whose value is at most `most`, or 0; values rise with the number."""
-    return _number(_last(lambda x: _gap(value(x), most), _BITS), _BITS)
+def largest(value: Callable[[float], float], most: float, near: float = 1.0) -> float:
+    """Return the largest number of 40 bits whose value is at most `most`, or 0; values rise with the number.
+
+    The search begins at `near`.
+    """
+    return _number(_last(lambda x: _gap(value(x), most), _BITS, _index(near, _BITS)), _BITS)
+
+
+def rounded_down(number: float) -> float:
+    """Return the largest number of 30 bits up to one: what arrays of floats decide differs by less between machines."""
+    return _number(_index(number, _COARSE), _COARSE) if number else 0.0
 
 
 def least(value: Callable[[float], float], most: float, below: float = math.inf, near: float = 0.0) -> float:

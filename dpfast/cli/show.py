@@ -45,8 +45,10 @@ def show(
 
 def _cost(cost):
     times = f"{cost.times:,} times " if cost.times > 1 else ""
-    name = {"pure": "epsilon", "range": "range", "zcdp": "rho", "gaussian": "mu", "pair": "epsilon"}[cost.kind]
-    return f"{times}{cost.kind}, {name} = {cost.size:.6g}" + (f", delta = {cost.delta:.3g}" if cost.delta else "")
+    name = {"range": "range", "zcdp": "rho", "gaussian": "mu", "cover": "change"}.get(cost.kind, "epsilon")
+    more = f", delta = {cost.delta:.3g}" if cost.delta else ""
+    more += f", {cost.up:.6g} the other way, {cost.rounds:,} draws" if cost.kind == "cover" else ""
+    return f"{times}{cost.kind}, {name} = {cost.size:.6g}{more}"
 
 
 def _public(known, fitted):

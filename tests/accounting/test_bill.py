@@ -123,7 +123,7 @@ def test_enumerated_releases_are_within_the_claim(epsilon, words):
     ("parts", "options", "said"),
     [
         ([], {}, "nothing to release"),
-        ([(1, 1)], {}, "NoisySums or Draws"),
+        ([(1, 1)], {}, "NoisySums, Draws or CoverDraws"),
         ([NoisySums(0, 1)], {}, "sensitivity must be a finite number > 0"),
         ([NoisySums(1, 0)], {}, "share must be a finite number > 0"),
         ([NoisySums(1, 1, 0)], {}, "size must be an integer >= 1"),

@@ -68,7 +68,7 @@ def test_sums_of_a_cost_are_its_multiples():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("laplace", 1.0), "must be one of pure, range, zcdp, gaussian, pair"),
+        (("laplace", 1.0), "must be one of pure, range, zcdp, gaussian, cover, pair"),
         (("pure", -1.0), "size must be"),
         (("pure", math.inf), "size must be"),
         (("pure", 1.0, 0), "times must be"),

@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from reference.greedy_cover import enumerate_lists
 from scipy import special
 
 from dpfast.accounting import (
@@ -14,6 +15,7 @@ from dpfast.accounting import (
     Cost,
     NoisySums,
     bill_noise,
+    cover_exponent,
     discrete_gaussian_sigma,
     gaussian_sigma,
     zcdp_rho,
@@ -37,6 +39,15 @@ def _gaussian(mu, bins):
     edges = np.array([-math.inf, *special.ndtri(np.arange(1, bins) / bins), math.inf])
     q, p = np.diff(special.ndtr(edges)), np.diff(special.ndtr(edges - mu))
     return Charge(amount(10, 0.04), (Cost("gaussian", mu),)), list(zip(q, p / q, strict=True)), 0.0
+
+
+def _list(exponent):
+    """A list of one rule on a table of one row, which a neighbour has not."""
+    options = {"coverage_weight": 0, "prior": 1, "max_rules": 2, "negations": False}
+    P = enumerate_lists([[1]], [0], 2, exponent, **options)
+    Q = enumerate_lists(np.zeros((0, 1)), [], 2, exponent, **options)
+    cost = Cost("cover", float(exponent), rounds=2)
+    return Charge(amount(10, 0.04), (cost,)), [(Q[rules], P[rules] / Q[rules]) for rules in Q], 0.0
 
 
 def _fitting(book: Book, moves, depth: int) -> list:
@@ -69,6 +80,8 @@ def _value(fitting, ratio: float, epsilon: float) -> float:
         ("gaussian", (0.3, 0.02), [_gaussian(0.25, 5), _response(0.3, 0.01), _response(0.15, 0.01)], 4),
         ("renyi", (0.3, 0.02), [_response(0.3), _response(0.3, 0.01), _response(0.15, 0.01)], 5),
         ("auto", (0, 0), [_response(0.3), _response(0.3, 0.02), _gaussian(0.3, 4)], 4),
+        ("gaussian", (0, 0), [_list(Fraction(3, 10)), _list(Fraction(1, 5)), _gaussian(0.3, 4)], 4),
+        ("renyi", (0, 0), [_list(Fraction(3, 10)), _list(Fraction(1, 5)), _response(0.3)], 4),
     ],
 )
 def test_no_adaptive_rule_gets_more_than_the_budget(composition, pairs, moves, depth):
@@ -265,3 +278,46 @@ def test_fits_that_publish_words_compose_as_gaussian_ones_in_a_budget():
     alone = Budget(1, 1e-6)
     alone.charge(0, 6e-7, cost=told)
     assert alone.composition == "basic"
+
+
+def _cover(epsilon, neighbors="replace", rounds=10):
+    how = {"coverage_weight": 0.5, "max_rounds": rounds, "neighbors": neighbors}
+    t = cover_exponent(epsilon, 1e-6, **how)
+    up, down = (1.5, 1.5) if neighbors == "replace" else (0.5, 1)
+    return [Cost("cover", down * t * (1 + 1e-15), up=up * t, rounds=rounds)]
+
+
+@pytest.mark.parametrize(("neighbors", "most"), [("replace", 4.2), ("add-remove", 3.6)])
+def test_ten_lists_chosen_one_after_another_cost_less_than_ten(neighbors, most):
+    budget = Budget(most, 1e-6, neighbors=neighbors)
+    for _ in range(10):
+        budget.charge(1, 1e-6, neighbors=neighbors, cost=_cover(1, neighbors))
+    assert budget.composition in ("gaussian", "renyi")
+    assert 3 < budget.spent[0] < most
+    assert Budget.from_dict(budget.to_dict()).spent == budget.spent
+    with pytest.raises(BudgetExceeded):
+        budget.charge(most, 1e-6, neighbors=neighbors, cost=_cover(most, neighbors))
+
+
+def test_a_list_that_is_all_of_a_budget_fits_and_a_long_one_is_counted_by_its_pair():
+    budget = Budget(1, 1e-6)
+    budget.charge(1, 1e-6, cost=_cover(1))
+    assert budget.composition == "basic"
+    assert budget.left == (0, 0)
+    budget = Budget(3, 3e-6)
+    for _ in range(3):
+        budget.charge(1, 1e-6, cost=_cover(1, rounds=100_000))
+    assert budget.composition == "basic"
+    assert budget.left == (0, 0)
+
+
+def test_a_list_settles_on_what_takes_the_smallest_share():
+    for rounds, kind in ((10, "gaussian"), (30, "renyi"), (400, "basic")):
+        budget = Budget(3, 3e-6)
+        budget.charge(1, 1e-6, cost=_cover(1, rounds=rounds))
+        found = budget._book.filter
+        if kind != "basic":
+            assert found.kind in ("gaussian", "renyi")
+            assert found._share(budget._book.whole) < Fraction(1, 3)
+        else:
+            assert found.kind == kind

@@ -601,3 +601,14 @@ def test_a_file_of_version_1_is_read_and_becomes_version_2_when_it_is_charged(pa
             assert [row[0] is None for row in db.execute("SELECT sums FROM charge ORDER BY number")] == [True] * 3 + [
                 False
             ]
+
+
+def test_a_ledger_of_lists_is_read_as_it_was_charged(path):
+    ledger = Budget.open(path, 4, 1e-6)
+    cover = Cost("cover", 0.135, up=0.135, rounds=10)
+    for _ in range(3):
+        ledger.charge(1, 1e-6, cost=[cover])
+    assert Budget.open(path).costs == (cover,) * 3
+    assert 1 < Budget.open(path).spent[0] == ledger.spent[0] < 2
+    with closing(sqlite3.connect(path)) as db:
+        assert db.execute("SELECT cost FROM charge").fetchone()[0] == '[["cover",0.135,1,0.0,0.135,10]]'

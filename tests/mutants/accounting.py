@@ -6,6 +6,7 @@ from mutant import Mutant
 _CURVES, _WINNOW = "accounting/test_curves.py", "accounting/test_winnow.py"
 _ZCDP, _GAUSS = "accounting/test_zcdp.py", "accounting/test_discrete_gaussian.py"
 _SPARSE, _BUDGET = "mechanisms/test_sparse_sample.py learners/littlestone", "accounting/test_budget.py"
+_PAIRS = "accounting/test_dominating.py"
 _FILTERS, _COSTS = "accounting/test_filters.py", "accounting/test_costs.py"
 
 
@@ -34,6 +35,20 @@ MUTANTS = [
     _m("curve: exponent is not checked exactly", "curves",
        "    while _epsilon_at(Fraction(low), delta, g, neighbors, rounds, accounting) > most:",
        "    while False:", _CURVES),
+    _m("law: slope from the left without e^h", "dominating", "- math.exp(self.step) * rise", "- rise", _PAIRS),
+    _m("law: the kink at 0 not crossed by a chord", "dominating", "first = int(np.argmax(across <= _rises(delta, step)))", "first = 0", _PAIRS),
+    _m("law: chord without e^-E", "dominating", "across = -(1 - delta) / (1 + np.exp(-epsilon))", "across = -(1 - delta) / 2", _PAIRS),
+    _m("law: below 0 as above", "dominating", "(mass * np.exp(-self.epsilon))[:0:-1]", "mass[:0:-1]", _PAIRS),
+    _m("law: one order of add-remove", "dominating", "np.maximum(self._from(epsilon, self.up, self.down), self._from(epsilon, self.down, self.up))", "self._from(epsilon, self.up, self.down)", _PAIRS),
+    _m("law: a draw fewer than made", "dominating", "(x + s) / (self.rounds + 1) - SLACK", "(x + s) / self.rounds - SLACK", _PAIRS),
+    _m("law: rest of two not added", "dominating", "(self.rest + other.rest) * (1 + SLACK)", "0.0", _PAIRS),
+    _m("law: a cover's mu at the hull's own point", "dominating", "hull, later = found.hull()[:-1], found.epsilon[1:]", "hull, later = found.hull()[:-1] / 2, found.epsilon[1:]", _PAIRS),
+    _m("law: divergences halved", "dominating", "math.log1p(more * _UP) / b", "math.log1p(more * _UP / 2) / b", _PAIRS),
+    _m("bill: the cover's rest dropped", "dominating", "* _UP + law.rest + away)", "* _UP + away)", _PAIRS),
+    _m("bill: what is away from Gaussian dropped beside a cover", "dominating", "* _UP + law.rest + away)", "* _UP + law.rest)", _PAIRS),
+    _m("composed: rest of covers dropped", "composition", "* _UP + atoms.rest)", "* _UP)", _PAIRS),
+    _m("composed: one cover for several", "composition", "law = found.law().times(cost.times)", "law = found.law()", _PAIRS),
+    _m("filter: a long list is not compared with its pair", "filters", 'if any(cost.kind == "cover" for cost in costs):', "if False:", _FILTERS),
     _m("paper: factor 4 of replace is 2", "curves", 'return 4 if neighbors == "replace" else 2', "return 2", _CURVES),
     _m("discrete gaussian: tail 24 is 48", "costs", "entries / (24 * sigma**2)", "entries / (48 * sigma**2)", _GAUSS),
     _m("discrete gaussian: releases not composed", "costs", 'return T * exact_above("sensitivity", sensitivity) ** 2',
@@ -49,8 +64,8 @@ MUTANTS = [
        _ZCDP),
     _m("zcdp: pure parts counted once", "zcdp", "divergence = (1 + b) * rho + runs * pure_cumulant(b, pure) / b",
        "divergence = (1 + b) * rho + pure_cumulant(b, pure) / b", _ZCDP),
-    _m("largest: what does not fit", "searches", "    return _number(_last(lambda x: _gap(value(x), most), _BITS), _BITS)",
-       "    return _number(_last(lambda x: _gap(value(x), most), _BITS) + 1, _BITS)", f"{_ZCDP} {_WINNOW}"),
+    _m("largest: what does not fit", "searches", "_last(lambda x: _gap(value(x), most), _BITS, _index(near, _BITS)), _BITS)",
+       "_last(lambda x: _gap(value(x), most), _BITS, _index(near, _BITS)) + 1, _BITS)", f"{_ZCDP} {_WINNOW}"),
     _m("least: what does not fit", "searches", "beyond) + 1, _BITS)", "beyond), _BITS)", f"{_ZCDP} {_GAUSS}"),
     _m("remembered: types are one", "numbers", "lru_cache(maxsize=512, typed=True)", "lru_cache(maxsize=512)",
        "accounting/test_checks.py"),
@@ -115,6 +130,6 @@ MUTANTS = [
     _m("cost: a bounded range half as wide", "costs", "square_above(self.size) * (math.pi / 8)", "square_above(self.size) * (math.pi / 32)", _COSTS),
     _m("cost: Hoeffding's lemma halved", "costs", "(1 + b) * (square_above(self.size) / 8)", "(1 + b) * (square_above(self.size) / 16)", _COSTS),
     _m("cost: the corner of pure epsilon missed", "costs", "-2 * special.ndtri_exp", "-1.9 * special.ndtri_exp", _COSTS),
-    _m("composition: pairs tell nothing", "composition", "for cost in (*self._curves, *self._pairs):", "for cost in self._curves:", _COSTS),
-    _m("composition: losses not shifted", "composition", "x = epsilon - loss", "x = epsilon + 0 * loss", _COSTS),
+    _m("composition: pairs tell nothing", "composition", "        bounded += apart\n", "", _COSTS),
+    _m("composition: losses not shifted", "composition", "x = epsilon - atoms.loss", "x = epsilon + 0 * atoms.loss", _COSTS),
 ]  # fmt: skip
