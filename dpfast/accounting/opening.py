@@ -1,4 +1,4 @@
-"""The privacy of an opening histogram: Gaussian noise on all counts, and a threshold for words.
+"""The privacy of a survey of a table, and what it leaves of a budget for the learner that follows.
 
 A table has q columns, and a row has one cell in each. Counts of fixed codes are released with discrete Gaussian noise,
 whether the codes occur or not. Words are not listed beforehand: a word that some row has gets the same noise on its
@@ -23,17 +23,50 @@ N(0, 1), if w columns with the same threshold have d_i = d / w each. In j the fi
 along a curve whose slope falls, so that the maximum over real j is not always at an end: the maximum is taken over all
 j = 1 .. k, or, for k above 1000, of both terms apart.
 
-Floats are rounded towards safety: thresholds up.
+**Beside a learner.** A survey of share s comes before a learner that may depend on its outcome. The claim of both is
+(epsilon, delta), and d bounds the probability that a lone word or label is published. The learner is told a smaller
+budget (e, f) to calibrate itself to. Which budget this is depends on what its releases are:
+
+    gaussian    Sums with Gaussian noise alone. With M the mu of the whole, d + (1 - d) G_M(epsilon) = delta up to the
+                term of discrete noise; the survey has mu^2 = s M^2, and G(e) = f for the mu^2 = (1 - s) M^2 that
+                remains. Whichever claim of `dpfast.accounting.costs` made its noise fit (e, f), its mu is no larger.
+    zcdp        Whatever is rho-zCDP for the rho that converts to (e, f). With R that of the whole, the survey has
+                rho = s R, and (1 - s) R converts to (e, f).
+    pair        Anything: e + s epsilon = epsilon and f + s delta = delta.
+
+A learner may spend a share c of what it is told on a release that is pure. The rest is then shared as above, of the
+budget (1 - c) epsilon, and the pure release is on top: it has c / (1 - c) times the e of the others, which is less than
+c epsilon.
+
+Floats are rounded towards safety: thresholds and noise up, what remains down.
 """
 
 import math
+from fractions import Fraction
+from typing import NamedTuple
 
 from scipy import special
 
-from .numbers import Number, check_neighbors, count, delta_of
+from .bill import NoisySums, bill_noise
+from .costs import Cost, discrete_gaussian_cost
+from .numbers import (
+    SMALLEST_DELTA,
+    Number,
+    check_neighbors,
+    count,
+    decimal_above,
+    decimal_below,
+    delta_of,
+    exact,
+    float_below,
+    split,
+)
+from .selection import gaussian_mu
+from .zcdp import SLACK, gaussian_above, zcdp_epsilon, zcdp_rho
 
 _UP = 1 + 1e-12
 _MOST_ROWS = 1000
+_KEPT = 1 - Fraction(1, 10**8)  # share of delta; the rest covers what a budget rounds up when it composes the costs
 
 
 def opening_moves(columns: int, neighbors: str, rows_per_unit: int = 1) -> int:
@@ -63,3 +96,116 @@ def opening_threshold(sigma: Number, delta: float, *, unit: int = 1, words: int 
     if k > _MOST_ROWS:
         return k * unit + 1 + math.ceil(reach(share))
     return max(j * unit + 1 + math.ceil(reach(j * share)) for j in range(1, k + 1))
+
+
+class Survey(NamedTuple):
+    """The noise of a survey that precedes a learner, and what remains for the learner.
+
+    Attributes
+    ----------
+    sigma : float
+        The scale of the noise, in steps of the grid.
+    cost : tuple of Cost
+        That of the survey alone.
+    epsilon, delta : float
+        The budget that the learner calibrates itself to.
+    total : tuple of Cost
+        The cost of both; empty if it is the pair of the whole budget.
+    """
+
+    sigma: float
+    cost: tuple[Cost, ...]
+    epsilon: float
+    delta: float
+    total: tuple[Cost, ...]
+
+
+def survey_noise(
+    epsilon: Number,
+    delta: Number,
+    share: Number = 1,
+    *,
+    moves: int,
+    unit: int,
+    words: Number = 0,
+    kind: str = "gaussian",
+    pure: Number = 0,
+    rest: tuple[int, int] = (1, 1),
+) -> Survey:
+    """Return the noise of a survey, and the budget that remains for the learner after it.
+
+    Parameters
+    ----------
+    epsilon, delta : real, > 0
+        The budget of both.
+    share : real in (0, 1]
+        That of the survey, as the documentation of this module says for each kind; 1 if there is no learner.
+    moves : int
+        The square of what the survey moves by, in rows: `opening_moves`.
+    unit : int
+        The steps of the grid for a row.
+    words : real
+        The largest probability that a lone word or label is published, below delta.
+    kind : {"gaussian", "zcdp", "pair"}
+        What the learner's releases are.
+    pure : real in [0, 1)
+        The share c of the learner's epsilon for a release that is pure.
+    rest : pair of int
+        The least sensitivity of the learner's sums in steps of their grid, and the most entries of one of them in which
+        neighbours may differ; for "gaussian".
+
+    Returns
+    -------
+    Survey
+    """
+    epsilon, delta, share = exact("epsilon", epsilon), exact("delta", delta), exact("share", share)
+    if share < 1 and kind == "pair":
+        (e, of_survey), (f, of_delta) = split(epsilon, share), split(delta, share)
+        alone = survey_noise(of_survey, of_delta, moves=moves, unit=unit, words=exact("words", words) * share)
+        return alone._replace(epsilon=e, delta=f, total=())
+    told, pure = exact("words", words, below=1), exact("pure", pure, below=1)
+    whole, kept = epsilon * (1 - pure), delta * _KEPT
+    survey = NoisySums(unit, share, times=moves)
+    if share == 1:
+        noise = bill_noise((survey,), whole, kept, words=told)
+        return Survey(noise.noise[0], noise.cost, 0.0, 0.0, noise.cost)
+    if kind == "gaussian":
+        steps, size = rest
+        noise = bill_noise((survey, NoisySums(steps, 1 - share, size)), whole, kept, words=told)
+        sigma, total = noise.noise[0], noise.cost
+        e, f = _told_by_mu(float_below(steps / Fraction(noise.noise[1])), float(whole) * math.sqrt(1 - share))
+    else:
+        f = decimal_below(kept - told)
+        rho = zcdp_rho(whole, f)
+        left = rho * (1 - float(share)) * (1 - SLACK)
+        sigma = math.sqrt(moves / (2 * rho * float(share))) * unit * _UP
+        e, total = _told_by_rho(left, f), (Cost("zcdp", left),)
+    cost = discrete_gaussian_cost(sigma, sensitivity=unit, releases=moves, size=1)
+    lone = (Cost("pair", 0.0, delta=decimal_above(told)),) if told else ()
+    total = total if kind == "gaussian" else (*cost, *total, *lone)
+    on_top = exact("left", e) * pure / (1 - pure)
+    return Survey(
+        sigma,
+        (*cost, *lone),
+        decimal_below(exact("left", e) + on_top),
+        f,
+        (*total, *((Cost("pure", decimal_above(on_top)),) if pure else ())),
+    )
+
+
+def _told_by_mu(mu: float, epsilon: float) -> tuple[float, float]:
+    """Return a budget near this epsilon whose Gaussian mechanism has at most this mu."""
+    epsilon, delta = decimal_below(Fraction(epsilon)), gaussian_above(1.0, epsilon, mu)
+    for less in (1e-9, 1e-8, 1e-7, 1e-6):
+        told = decimal_below(Fraction(delta * (1 - less)))
+        if told >= SMALLEST_DELTA and gaussian_mu(epsilon, told) <= mu:
+            return epsilon, told
+    raise ValueError("epsilon or delta is too small for a discovery and a learner together: declare the columns")
+
+
+def _told_by_rho(rho: float, delta: float) -> float:
+    """Return the largest epsilon that rho pays for at this delta."""
+    epsilon = zcdp_epsilon(rho, delta)
+    while zcdp_rho(epsilon, delta) > rho:
+        epsilon *= 1 - 1e-9
+    return decimal_below(Fraction(epsilon))

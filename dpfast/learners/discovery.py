@@ -1,9 +1,12 @@
-"""Private discovery of what a schema leaves open, by one noisy histogram of all columns.
+"""Private discovery of what a schema leaves open, by a survey of all columns that precedes the learner.
 
-Every cell has a fixed code or is a word of its own (`dpfast.tables.cells`). The histogram of the codes of all columns
-is one Gaussian release (`dpfast.mechanisms.opening`). Everything below is computed from it and is defined for every
-outcome: edges of numbers at about equal ranks, further edges at equal distances between the bounds of nearly all rows
-for learners that read more bins, words that enough rows have, the labels, and how many rows each bin has.
+Every cell has a fixed code or is a word of its own (`dpfast.tables.cells`). The survey looks at the table twice. The
+first look counts the rows of each label, of each word, and of few cells of each column: missing, zero, and a power of
+two of each sign, or a year. The second look divides the powers of two and the years that hold rows into many bins, and
+counts these. All counts of a look are one Gaussian release (`dpfast.mechanisms.opening`). Everything below is computed
+from the counts and is defined for every outcome: about BINS bins of numbers and of dates, words that enough rows have,
+and labels. A column in which nothing is clear of the noise has bins at public places, or groups of words. From there on
+the table is read as if the bins and words had been declared.
 """
 
 import math
@@ -11,27 +14,24 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
 from typing import Any
 
 import numpy as np
 
-from dpfast.accounting import Cost, NoisySums, bill_noise
-from dpfast.accounting.costs import discrete_gaussian_cost
-from dpfast.accounting.numbers import decimal_above, exact, float_above
-from dpfast.accounting.opening import opening_moves, opening_threshold
-from dpfast.learners.parameters import LARGEST_SCALE, changed_rows, check_scale
-from dpfast.mechanisms.opening import SURE, OpeningHistogram, smooth
+from dpfast.accounting import Cost
+from dpfast.accounting.numbers import decimal_above, exact, split
+from dpfast.accounting.opening import Survey, opening_moves, opening_threshold, survey_noise
+from dpfast.learners.parameters import LARGEST_SCALE, changed_rows
+from dpfast.mechanisms.opening import OpeningHistogram
 from dpfast.tables.cells import (
     GROUPS,
     LEAST,
-    MISSING_BAND,
-    NUMBER_BANDS,
-    OCTAVE_BANDS,
-    SIDE_BANDS,
-    band_ends,
+    SURVEYED_MISSING,
+    SURVEYED_NUMBERS,
+    CodeColumn,
     date_ends,
     number_ends,
+    surveyed_ends,
 )
 from dpfast.tables.columns import Category, Numeric
 from dpfast.tables.discovered import Discovered, refuse_many
@@ -39,31 +39,37 @@ from dpfast.tables.schema import Schema
 from dpfast.tables.words import Counts
 
 UNIT = 1 << 30  # grid steps per row, or fewer if the noise is too large for it
-_KEPT = 1 - Fraction(1, 10**8)  # share of delta; the rest covers what a budget rounds up when it composes the costs
 WORDS_SHARE = Fraction(1, 10)  # of delta, for publishing words of columns, and as much for publishing labels
-LABELS = {"open": 1, "declared": 1 / 4}  # the budget for counts of labels, as a multiple of that for all columns
-RANK_BINS, EQUAL_BINS = 32, 96
-TAIL = 0.005  # share of the rows that may lie beyond either end
+FIRST_LOOK = Fraction(2, 3)  # share of the survey, in squares of sensitivity over noise
+BINS, CELLS = 32, 128  # of numbers or dates of a column: about so many bins, and cells of the second look
+SURE, LIKELY = 4.0, 2.5  # deviations from which a cell holds rows, and from which it does beside another one
+TAIL = 0.005  # share of the rows that may lie beyond either end, or that are too few for a bin
+NARROW = 32  # a cell of a width of less than one in so many of its ends is divided at whole numbers only
 MOST_WORDS = 250  # discovered for one column
 SOME = 0.1  # a column of texts has numbers, or dates, if at least this share of the counted rows has them
-MOST_ROWS = 1.5  # times the number of rows: larger totals of the cells of one kind are discarded as noise
 COMMON = 32  # a word is common if one in so many rows has it; where none could be published, other words are grouped
-_FARTHEST = 12  # powers of two beyond the bands found, where rows that were not found are assumed
+LEAST_CELL = 4.0  # deviations of its noise that a cell of the second look should have in rows
+_MOST_EDGES = 3 * BINS  # of the numbers or dates of a column
+LARGEST = 2.0**44
+FIRST_DAY, LAST_DAY = float(date_ends()[0]) - 1, float(date_ends()[-1]) + 1
+_USUAL = sorted([0.0, *(sign * 2.0**power for power in range(-8, 21, 2) for sign in (-1, 1))])  # edges of numbers
+_USUAL_DAYS = [*range(-18263, 21916, 1461)]  # of dates: every four years from 1920 to 2030
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A planned opening histogram, and its cost.
+    """The planned survey, its cost, and the budget that it leaves.
 
-    A row counts more in the histogram of `labels` than in that of the columns, as the model starts with them. `cost` is
-    that of both. `rest` is the noise of the other releases that share the bill, in their order, and `total` the cost of
-    all.
+    `first` counts columns in the first look, `second` in the second one, and `labels` the labels. `cost` is that of the
+    survey, and `total` that of the survey and the learner together; empty if it is the pair (epsilon, delta).
     """
 
-    histogram: OpeningHistogram
+    first: OpeningHistogram
+    second: OpeningHistogram
     labels: OpeningHistogram
     cost: tuple[Cost, ...]
-    rest: tuple[float, ...] = ()
+    epsilon: float = 0.0
+    delta: float = 0.0
     total: tuple[Cost, ...] = ()
 
 
@@ -73,42 +79,76 @@ def plan(
     delta: Any,
     neighbors: str,
     *,
+    share: Any = 1,
     labels: str | None = None,
-    share: Fraction = Fraction(1),
-    rest: Sequence[NoisySums] = (),
     rows_per_unit: int = 1,
+    **learner: Any,
 ) -> Plan:
-    """Plan the opening histogram of a schema, for the budget of this release and of all that share its bill (`rest`).
+    """Plan the survey of a schema for a budget, which it shares with the learner that follows if `share` is below 1.
 
-    `labels` says whether labels are counted too ("declared"), and whether their set has to be discovered ("open").
-    `share` is that of this release in the bill, in units of squared sensitivity over variance; the others get the rest.
+    `labels` says whether labels are counted, too, and whether their set has to be discovered ("open") or is "declared".
+    `learner` are the arguments `kind`, `pure` and `rest` of `dpfast.accounting.opening.survey_noise`.
 
     A ValueError refuses a budget that does not suffice, words to be discovered with delta = 0, and more than
     MOST_COLUMNS columns to be discovered.
     """
-    refuse_many(len(schema.to_find))
+    columns = len(schema.to_find)
+    refuse_many(columns)
     epsilon, delta = exact("epsilon", epsilon), exact("delta", delta)
-    columns = sum(len(_counted(column)) for column in schema.columns)
-    weight = 0 if labels is None else max(1, round(math.sqrt(columns * LABELS[labels])))
+    weight = 0 if labels is None else max(1, round(math.sqrt(columns / (1 if labels == "open" else 4))))
     if not delta:
-        return _pure_plan(schema, epsilon, neighbors, labels, (columns + (labels is not None)) * rows_per_unit)
-    words = [sum(_holds_words(column) for column in schema.columns), int(labels == "open")]
+        moved = changed_rows(neighbors) * rows_per_unit
+        return _pure_plan(schema, epsilon, labels, moved * columns, moved * (columns + (labels is not None)), share)
+    words = [sum(map(_holds_words, schema.columns)), int(labels == "open")]
     delta_of_words = delta * WORDS_SHARE * sum(map(bool, words))
-    moves, unit = opening_moves(columns + weight**2, neighbors, rows_per_unit), UNIT
-    noise = bill_noise((NoisySums(unit, share, times=moves), *rest), epsilon, delta * _KEPT, words=delta_of_words)
-    check_scale(2 * max(noise.noise[1:], default=0), float(epsilon))
-    while noise.noise[0] > LARGEST_SCALE and unit > 1:
+    moves = [opening_moves(counted, neighbors, rows_per_unit) for counted in (columns + weight**2, columns)]
+    unit = UNIT
+    while True:
+        noise = survey_noise(epsilon, delta, share, moves=moves[0], unit=unit, words=delta_of_words, **learner)
+        scales = _looks(noise, moves)
+        if max(scales) <= LARGEST_SCALE or unit == 1:
+            break
         unit //= 2
-        noise = bill_noise((NoisySums(unit, share, times=moves), *rest), epsilon, delta * _KEPT, words=delta_of_words)
-    sigma = noise.noise[0]
-    cost = discrete_gaussian_cost(sigma, sensitivity=unit, releases=moves, size=1)
-    if delta_of_words:
-        cost = (*cost, Cost("pair", 0.0, delta=float_above(delta_of_words)))
-    columns_of, labels_of = [
-        _histogram(sigma, each, float(delta * WORDS_SHARE), of, rows_per_unit)
+    chance = float(delta * WORDS_SHARE * (1 if learner.get("kind") != "pair" or share == 1 else exact("share", share)))
+    histogram = [
+        _histogram(scales[0], each, chance, of, rows_per_unit)
         for each, of in zip((unit, unit * max(1, weight)), words, strict=True)
     ]
-    return Plan(columns_of, labels_of, cost, noise.noise[1:], noise.cost)
+    second = OpeningHistogram(scales[1], unit)
+    return Plan(histogram[0], second, histogram[1], noise.cost, noise.epsilon, noise.delta, noise.total)
+
+
+def auto_share(kind: str, columns: int, epsilon: float, n: int | None) -> Fraction:
+    """Return the share of the survey in the bill: a rule in public numbers, the same for all learners.
+
+    `n` is the number of rows, or None if it is private or not known yet.
+    """
+    return Fraction(1, 8) if kind == "pair" else Fraction(6, 100)
+
+
+def widest(schema: Schema) -> list[CodeColumn]:
+    """Return columns of codes that are at least as wide as those of the schema can be after the survey."""
+    made: list[CodeColumn] = []
+    for column in schema.columns:
+        if not column.to_find:
+            made += column.code_columns()
+            continue
+        numbers = CodeColumn(column.name, tuple(map(float, range(_MOST_EDGES))), 0.0, float(_MOST_EDGES), nullable=True)
+        words = CodeColumn(column.name, values=tuple(map(str, range(MOST_WORDS))), other=GROUPS, nullable=True)
+        if isinstance(column, Numeric):
+            edges = tuple(map(float, range(int(column.edges) - 1)))
+            made.append(CodeColumn(column.name, edges, 0.0, float(column.edges), nullable=True))
+        elif isinstance(column, Category):
+            made.append(words)
+        else:
+            made += [numbers, numbers, words] if column.reads == "text" else [numbers]
+    return made
+
+
+def _looks(noise: Survey, moves: Sequence[int]) -> list[float]:
+    """Return the scales of both looks, which together cost what one with the noise of the survey costs."""
+    shares = (FIRST_LOOK, Fraction(moves[0], moves[1]) * (1 - FIRST_LOOK))
+    return [noise.sigma / math.sqrt(share) * (1 + 1e-12) for share in shares]
 
 
 def _histogram(sigma, unit, delta, words, rows_per_unit):
@@ -120,159 +160,268 @@ def _histogram(sigma, unit, delta, words, rows_per_unit):
     return OpeningHistogram(sigma, unit, threshold, lone=delta / words)
 
 
-def _pure_plan(schema, epsilon, neighbors, labels, moved):
-    """Return the plan for delta = 0, with discrete Laplace noise; `moved` bounds how much the counts change."""
+def _pure_plan(schema, epsilon, labels, moved, moved_first, share):
+    """Return the plan for delta = 0, with discrete Laplace noise on counts that move by so much in both looks."""
     lists = [column.name for column in schema.columns if column.to_find and isinstance(column, Category)]
     if lists:
         names = ", ".join(map(repr, lists))
         raise ValueError(f"values cannot be found privately with delta = 0: declare those of {names}")
     if labels == "open":
         raise ValueError("labels cannot be found privately with delta = 0: declare them by classes=")
-    scale = moved * changed_rows(neighbors) / epsilon
-    histogram = OpeningHistogram(scale, 1, pure=True)
-    return Plan(histogram, histogram, (Cost("pure", decimal_above(epsilon)),))
+    left, of_survey = (0.0, epsilon) if share == 1 else split(epsilon, share)
+    first = OpeningHistogram(moved_first / (of_survey * FIRST_LOOK), 1, pure=True)
+    second = OpeningHistogram(moved / (of_survey * (1 - FIRST_LOOK)), 1, pure=True)
+    return Plan(first, second, first, (Cost("pure", decimal_above(of_survey)),), left)
 
 
 @dataclass(frozen=True)
 class Found:
-    """The facts of a table that an opening histogram gives: the schema with everything discovered, and counts.
+    """The facts of a table that a survey gives: the schema with everything discovered, and the labels.
 
-    `labels` are noisy numbers of rows by label, the most frequent first. For each column of codes, `counts` has the
-    estimated number of rows with each code, at least 0, or for declared bins the noisy counts; and `ranks` the middle
-    rank of each discovered bin in [-1, 1], or None. `other` has, for each name of a column, the estimated share of the
-    rows whose cell has no discovered value; 1 if nothing was discovered for the column.
+    `labels` are noisy numbers of rows by label, the most frequent first. `other` has, for each name of a column, the
+    estimated share of the rows whose cell has no discovered value; 1 if nothing was discovered for the column.
     """
 
     schema: Schema
     labels: dict[str, float]
-    counts: list
-    ranks: list
     other: dict[str, float]
 
 
 def discover(
-    schema: Schema,
+    encoding: Any,
     exact: Counts,
     planned: Plan,
     rng: np.random.Generator,
     classes: Sequence | None = None,
-    fine: bool = False,
     n: int | None = None,
 ) -> Found:
-    """Release the opening histogram of a table with these exact, private counts; compute the schema and counts from it.
+    """Release the survey of a table; compute its schema from it.
 
-    All declared labels, `classes`, are counted. With `fine`, numbers also get bins at equal distances. `n` is the
-    number of rows, if it is public; by default it is the sum of the noisy numbers of rows by label.
+    `exact` are the private counts of the first look at `encoding`, whose schema is to be completed. All declared
+    labels, `classes`, are counted. `n` is the number of rows, if it is public; by default it is the sum of the noisy
+    numbers of rows by label.
     """
-    opening = planned.histogram
+    first, second = planned.first, planned.second
     if classes is None:
         labels = planned.labels.words(exact.labels, rng)
     else:
         kept = planned.labels.codes(np.array([exact.labels[each] for each in classes], np.int64), rng)
         labels = dict(zip(classes, kept.tolist(), strict=True))
-    facts: dict[str, Any] = {}
-    counts: list[np.ndarray] = []
-    ranks: list[np.ndarray | None] = []
-    other: dict[str, float] = {}
     rows = max(0.0, sum(labels.values())) if n is None else float(n)
-    grouped = fine and opening.least * COMMON > rows
-    for column, fixed, words in zip(schema.columns, exact.fixed, exact.words, strict=True):
-        noisy = [opening.codes(each, rng) for each in fixed]
-        if not column.to_find:
-            for each, made in zip(noisy, column.code_columns(), strict=True):
-                counts.append(each if made.ordered else np.where(each > SURE * opening.deviation, each, 0.0))
-                ranks.append(None)
-            continue
-        common = dict([*opening.words(words, rng).items()][:MOST_WORDS])
-        facts[column.name], counted, known = _facts(
-            column, noisy[0] if noisy else None, common, rows, opening.deviation, fine, grouped
-        )
-        if rows or not known:
-            other[column.name] = round(min(max(1 - known / rows, 0.0), 1.0), 4) if known else 1.0
-        counts += [each for each, _ in counted]
-        ranks += [each for _, each in counted]
-    return Found(schema.found(facts), labels, counts, ranks, other)
+    columns = [
+        _Column(column, None if fixed is None else first.codes(fixed, rng), first.words(words, rng), planned, rows)
+        for column, fixed, words in zip(encoding.schema.columns, exact.fixed, exact.words, strict=True)
+        if column.to_find
+    ]
+    cells = {each.column.name: each.cells(second.deviation) for each in columns}
+    seen = encoding.cells([cells.get(name) for name in encoding.schema.names])
+    counts = dict(zip(encoding.schema.names, seen, strict=True))
+    for each in columns:
+        if cells[each.column.name] is not None:
+            each.look(second.codes(counts[each.column.name], rng), second.deviation)
+    known = {each.column.name: each.known() for each in columns}
+    other = {
+        name: round(min(max(1 - each / (rows or each), 0.0), 1.0), 4) if each else 1.0 for name, each in known.items()
+    }
+    return Found(encoding.schema.found({each.column.name: each.facts() for each in columns}), labels, other)
 
 
 def _holds_words(column):
-    return (isinstance(column, Discovered) and column.reads == "text" and bool(column.to_find)) or (
-        isinstance(column, Category) and bool(column.to_find)
+    return bool(column.to_find) and (
+        isinstance(column, Category) or (isinstance(column, Discovered) and column.reads == "text")
     )
 
 
-def _counted(column):
-    """Return one histogram for each entry; a row has one cell in each."""
-    return (column,) if column.to_find else column.code_columns()
+class Spread:
+    """Noisy numbers of rows in cells of numbers or of dates, and edges of bins that follow from them.
 
-
-def _facts(column, noisy, common, rows, deviation, fine, grouped):
-    """Return the facts of a column, the counts and ranks of each of its columns of codes, and the rows accounted for.
-
-    `rows` is the estimated number of rows, or 0. If `grouped`, texts that are not published get codes by groups. A
-    `fine` column of texts in which numbers were found also gets words if a share SOME of the rows is not accounted for.
+    `ends` are the ends of all cells, in increasing order, and `rows` are at least 0. Rows are assumed to be spread
+    evenly within a cell.
     """
-    if isinstance(column, Category):
-        values = tuple(sorted(common))
-        rows = [common[value] for value in values] + [0.0] * (1 + column.nullable)
-        return {"values": values}, [(np.array(rows), None)], sum(common.values())
-    missing = float(noisy[MISSING_BAND]) if noisy[MISSING_BAND] > SURE * deviation else 0.0
-    ends, last_days = band_ends()
-    found = _possible(_smooth_numbers(noisy[:NUMBER_BANDS], deviation), rows)
-    numbers = Cells(found, ends, number_ends())
-    if isinstance(column, Numeric):
-        return *_numeric(column, numbers, missing), numbers.total + missing
-    dates = Cells(_possible(smooth(noisy[NUMBER_BANDS:MISSING_BAND], deviation), rows), last_days, date_ends())
-    values = tuple(sorted(common))
-    facts: dict[str, Any] = {"cells": True} | ({"groups": GROUPS} if grouped else {})
-    counted = []
-    gone = missing + sum(common.values())
-    known = numbers.total + dates.total + sum(common.values())
-    some, left = SOME * max(known, rows), max(0.0, rows - known - missing)
-    if fine and numbers.total and not dates.total and not values:
-        numbers = Cells(found, ends, number_ends(), left)
-    if column.reads in ("number", "integer") or (column.reads == "text" and numbers.total > some):
-        numbers = numbers if numbers.total or not fine else Cells(_usual_numbers() * left, ends, number_ends())
-        edges = numbers.edges(fine, column.reads == "integer")
-        facts |= {"numbers": edges, "ends": numbers.between}
-        counted.append(numbers.counts_and_ranks(edges, gone + dates.total))
-    if column.reads == "date" or (column.reads == "text" and dates.total > some):
-        edges = dates.edges(fine, True)
-        facts |= {"dates": edges, "days": dates.between}
-        counted.append(dates.counts_and_ranks(edges, gone + numbers.total))
-    if values or not counted or (fine and column.reads == "text" and (grouped or left > some)):
-        facts["values"] = values
-        codes = facts.get("groups", 1)
-        rest = np.full(codes, (numbers.total + dates.total + left) / codes)
-        counted.append((np.array([*(common[value] for value in values), *rest, missing]), None))
-    return facts, counted, known + missing
+
+    def __init__(self, rows: np.ndarray, ends: np.ndarray):
+        self.rows, self._ends = rows, ends
+        self.total = float(rows.sum())
+
+    @classmethod
+    def clear(cls, noisy: np.ndarray, deviation: float, ends: np.ndarray) -> "Spread":
+        """Return the cells with the counts that are clear of noise, alone or beside another one."""
+        likely = noisy > LIKELY * deviation
+        beside = np.append(likely[1:], False) | np.append(False, likely[:-1])
+        rows = np.where((noisy > SURE * deviation) | (likely & beside), noisy, 0.0)
+        rows[np.argsort(-rows, kind="stable")[BINS:]] = 0.0
+        return cls(rows, ends)
+
+    def held(self) -> np.ndarray:
+        """Return the ends of the cells that hold rows."""
+        cells = np.flatnonzero(self.rows)
+        return np.union1d(self._ends[cells], self._ends[cells + 1])
+
+    def divided(self, cells: int, least: float) -> np.ndarray:
+        """Return the ends of about so many cells, spread over those that hold rows, with at least so many rows each."""
+        made = []
+        for cell in np.flatnonzero(self.rows):
+            parts = min(cells * self.rows[cell] / self.total, self.rows[cell] / least)
+            made.append(np.linspace(self._ends[cell], self._ends[cell + 1], max(1, int(parts)) + 1))
+        return np.unique(np.concatenate(made))
+
+    def below(self, numbers: np.ndarray) -> np.ndarray:
+        """Return the rows at or below each number."""
+        return np.interp(numbers, self._ends, np.concatenate([[0.0], np.cumsum(self.rows)]))
+
+    def quantiles(self, ranks: Any) -> np.ndarray:
+        """Return the numbers at these shares of the rows; in a narrow cell, whole numbers or its lower end."""
+        below = np.concatenate([[0.0], np.cumsum(self.rows)])
+        wanted = np.asarray(ranks) * self.total
+        cell = np.searchsorted(below[1:-1], wanted)
+        part = (wanted - below[cell]) / np.where(self.rows[cell] > 0, self.rows[cell], 1.0)
+        low, high = self._ends[cell], self._ends[cell + 1]
+        at = low + (high - low) * np.clip(part, 0, 1)
+        narrow = (high - low) * NARROW < np.maximum(abs(low), abs(high))
+        return np.where(narrow & (part < 1), np.maximum(np.floor(at), low), at)
+
+    def parting(self, edges: np.ndarray) -> np.ndarray:
+        """Return the edges that separate rows: between each one and the one before, and beyond the last, are some."""
+        kept, before, some = [], 0.0, self.total * TAIL
+        for edge, below in zip(edges.tolist(), self.below(edges).tolist(), strict=True):
+            if below - before > some and self.total - below > some:
+                kept.append(edge)
+                before = below
+        return np.array(kept)
 
 
-def _tails(rows):
-    """Return the shares of the bands of numbers in which rows beyond the bands that hold some are assumed.
+class _Part:
+    """The numbers or the dates of a column: a first look, and a second one, if anything was seen in the first.
 
-    They halve with each power of two, and do not change the sign; if only zero holds rows, they are the usual ones.
+    `snap` maps numbers to the ends of codes, so that the code of a cell determines the side of an edge.
     """
-    held, bands = np.flatnonzero(rows), np.arange(len(rows))
-    signs, shares = np.sign(bands - SIDE_BANDS), np.zeros(len(rows))
-    for end, away in ((held[0], held[0] - bands), (held[-1], bands - held[-1])):
-        tail = (away > 0) & (away <= _FARTHEST * OCTAVE_BANDS) & (signs == signs[end])
-        shares[tail] = 0.5 ** (away[tail] / OCTAVE_BANDS)
-    total = shares.sum()
-    return shares / total if total else _usual_numbers()
+
+    def __init__(self, noisy, deviation, ends, snap):
+        self._snap, self._first = snap, Spread.clear(noisy, deviation, ends)
+        self.rows = self._first.total
+        self._spread = self._first
+
+    def cells(self, deviation):
+        """Return the edges of the cells of the second look."""
+        return np.unique(self._snap(self._first.divided(CELLS, LEAST_CELL * deviation)))
+
+    def look(self, noisy, edges, deviation):
+        """Take over the second look, without the rows beyond its outer edges."""
+        self._spread = Spread(np.where(noisy[1:-1] > LIKELY * deviation, noisy[1:-1], 0.0), edges)
+        if not self._spread.total:
+            self._spread = self._first
+
+    def edges(self, bins):
+        """Return the edges of about so many bins of as many rows each, and of the cells of the first look."""
+        at = self._spread.quantiles(np.arange(1, bins) / bins)
+        return self._spread.parting(np.unique(self._snap(np.concatenate([at, self._first.held()]))))
+
+    def quantiles(self, ranks):
+        return self._snap(self._spread.quantiles(ranks))
+
+    def between(self):
+        low, high = self.quantiles([TAIL, 1 - TAIL]).tolist()
+        return (0.0 if -LEAST <= low < 0 else low), high
 
 
-@cache
-def _usual_numbers():
-    """Return default shares of the bands of numbers: equal between powers of two, few below 0."""
-    side = np.zeros(SIDE_BANDS)
-    side[SIDE_BANDS * 3 // 16 : SIDE_BANDS * 11 // 16] = 1.0  # from 2^-8 to 2^24
-    shares = np.concatenate([side[::-1] / 8, [side.sum() / 4], side])
-    return shares / shares.sum()
+class _Column:
+    """A column whose facts are discovered: its counts of the first look, and then of the second one."""
+
+    def __init__(self, column, noisy, words, planned, rows):
+        self.column, self._total = column, rows
+        deviation = planned.first.deviation
+        self._words = dict([*words.items()][:MOST_WORDS])
+        self.numbers, self.dates, self._missing = None, None, 0.0
+        self._grouped = planned.first.least * COMMON > rows
+        if noisy is None:
+            return
+        whole = isinstance(column, Discovered) and column.reads == "integer"
+        numbers, days = surveyed_ends()
+        every = (
+            ("numbers", noisy[:SURVEYED_NUMBERS], _ended(numbers, -LARGEST, LARGEST), _whole if whole else _number),
+            ("dates", noisy[SURVEYED_NUMBERS:SURVEYED_MISSING], _ended(days, FIRST_DAY, LAST_DAY), _day),
+        )
+        for name, counts, ends, snap in every:
+            part = _Part(counts, deviation, ends, snap)
+            if part.rows and self._holds(name, part.rows):
+                setattr(self, name, part)
+        self._missing = noisy[SURVEYED_MISSING] if noisy[SURVEYED_MISSING] > SURE * deviation else 0.0
+        self._noise = deviation
+
+    def _holds(self, name, rows):
+        """Return whether the column has numbers or dates, by its type, or by so many rows with them."""
+        if isinstance(self.column, Numeric):
+            return name == "numbers"
+        reads = self.column.reads
+        if reads == "text":
+            return rows > SOME * self._total
+        return (reads == "date") == (name == "dates")
+
+    def cells(self, deviation):
+        """Return the edges of the cells of the second look, of numbers and of dates; None if there are none."""
+        if self.numbers is None and self.dates is None:
+            return None
+        self._edges = tuple(None if part is None else part.cells(deviation) for part in (self.numbers, self.dates))
+        return self._edges
+
+    def look(self, noisy, deviation):
+        """Take over the noisy counts of the second look."""
+        for part, edges in zip((self.numbers, self.dates), self._edges, strict=True):
+            if part is not None:
+                part.look(noisy[: len(edges) + 1], edges, deviation)
+                noisy = noisy[len(edges) + 1 :]
+
+    def known(self):
+        """Return the number of rows whose cells have discovered values or are missing; 0 if no value has."""
+        rows = sum(part.rows for part in (self.numbers, self.dates) if part is not None) + sum(self._words.values())
+        return rows + self._missing
+
+    def facts(self):
+        """Return the facts that the column leaves open."""
+        if isinstance(self.column, Category):
+            return {"values": tuple(sorted(self._words))}
+        if isinstance(self.column, Numeric):
+            return _numeric(self.column, self.numbers)
+        facts: dict[str, Any] = {"cells": True} | ({"groups": GROUPS} if self._grouped else {})
+        reads, values = self.column.reads, tuple(sorted(self._words))
+        if self.numbers is not None:
+            facts |= {"numbers": tuple(self.numbers.edges(BINS).tolist()), "ends": self.numbers.between()}
+        elif reads in ("number", "integer"):
+            edges = sorted({float(math.floor(edge)) for edge in _USUAL}) if reads == "integer" else _USUAL
+            facts |= {"numbers": tuple(edges), "ends": (0.0, 0.0)}
+        if self.dates is not None:
+            facts |= {"dates": tuple(self.dates.edges(BINS).tolist()), "days": self.dates.between()}
+        elif reads == "date":
+            facts |= {"dates": tuple(map(float, _USUAL_DAYS)), "days": (0.0, 0.0)}
+        left = self._total - self.known()
+        many = left > max(SOME * self._total, SURE * self._noise)
+        if values or (reads == "text" and (many or not {"numbers", "dates"} & {*facts})):
+            facts["values"] = values
+        if "values" not in facts:
+            facts.pop("groups", None)
+        return facts
 
 
-def _numeric(column, cells, missing):
+def _ended(ends, least, most):
+    return np.concatenate([[least], ends, [most]])
+
+
+def _number(numbers):
+    ends = number_ends()
+    return ends[np.searchsorted(ends, numbers).clip(max=len(ends) - 1)]
+
+
+def _whole(numbers):
+    return np.floor(_number(numbers))
+
+
+def _day(days):
+    return np.floor(days).clip(FIRST_DAY, LAST_DAY)
+
+
+def _numeric(column, found):
     """Return the bounds and edges that a declared column of numbers leaves open."""
-    least, most = cells.between
+    least, most = (0.0, 0.0) if found is None else found.between()
     floor = 0.0 if column.spacing == "logarithmic" else -math.inf  # of bounds
     facts = {}
     if column.high is None:
@@ -284,95 +433,8 @@ def _numeric(column, cells, missing):
         below = highest / 2 if highest > 0 else math.nextafter(highest, -math.inf)
         facts["low"] = least if floor < least < highest else below
     low, high = facts.get("low", column.low), facts.get("high", column.high)
-    found = facts
     if "edges" in column.to_find:
-        edges = [edge for edge in cells.quantiles(int(column.edges)) if low <= edge <= high]
-        found = facts | {"edges": tuple(edges) or (low,)}
-    (made,) = column.found(**found).code_columns()
-    counts, ranks = cells.counts_and_ranks(made.edges, missing)
-    return found, [(counts[: made.size], ranks)]
-
-
-class Cells:
-    """Estimated numbers of rows in bands of numbers, with the bounds, edges and quantiles that follow from them.
-
-    Rows are assumed to be spread evenly within a band. Every edge is the end of a code, so that a code determines the
-    side. `ends` and `codes` are the largest numbers of each band and of each code but the last. The `left` rows in
-    unknown bands are assumed in the tails of `rows`; they move ranks, but not bounds. Nearly all of `rows` lie
-    `between` two numbers, 0 and 0 if there are none.
-    """
-
-    def __init__(self, rows: np.ndarray, ends: np.ndarray, codes: np.ndarray, left: float = 0.0):
-        self._ends, self._codes = ends, codes
-        self._hold(rows)
-        low, high = self._numbers(np.array([TAIL, 1 - TAIL]) * self.total).tolist() if self.total else (0.0, 0.0)
-        self.between = (0.0 if -LEAST <= low < 0 else low), high
-        if left and self.total:
-            self._hold(rows + left * _tails(rows))
-
-    def _hold(self, rows):
-        self._below = np.cumsum(rows)[:-1]
-        self.total = float(self._below[-1] + rows[-1])
-
-    def edges(self, fine: bool, integer: bool) -> tuple[float, ...]:
-        """Return edges of bins that hold rows, at about equal ranks, with `fine` also at equal distances."""
-        if not fine:
-            edges = np.unique(np.floor(self._band_ends()) if integer else self._band_ends())
-            return tuple(self._parting(edges).tolist())
-        edges = np.array(self.quantiles(4 * RANK_BINS))
-        low, high = self.between
-        if low < high:
-            edges = np.append(edges, self._snapped(low + (high - low) * np.arange(EQUAL_BINS + 1) / EQUAL_BINS))
-        return tuple(np.unique(np.floor(edges) if integer else edges).tolist())
-
-    def _band_ends(self):
-        """Return the ends of bands nearest to equal ranks: the distribution within a band is unknown."""
-        wanted = np.arange(1, RANK_BINS) / RANK_BINS * self.total
-        above = np.searchsorted(self._below, wanted).clip(1, len(self._ends) - 1)
-        nearer = wanted - self._below[above - 1] < self._below[above] - wanted
-        return self._ends[above - nearer]
-
-    def _parting(self, edges):
-        """Return the edges that separate rows: rows lie between each edge and the one before, and beyond the last."""
-        kept, before, some = [], 0.0, self.total * TAIL
-        for edge, below in zip(edges.tolist(), np.interp(edges, self._ends, self._below).tolist(), strict=True):
-            if below - before > some and self.total - below > some:
-                kept.append(edge)
-                before = below
-        return np.array(kept)
-
-    def quantiles(self, bins: int) -> tuple[float, ...]:
-        """Return at most bins - 1 increasing numbers at about equal ranks."""
-        if not self.total:
-            return ()
-        return tuple(np.unique(self._numbers(np.arange(1, bins) / bins * self.total)).tolist())
-
-    def counts_and_ranks(self, edges: Sequence[float], missing: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return the rows of each bin, with those of missing numbers at the end, and the middle rank of each bin."""
-        below = np.interp(np.asarray(edges, np.float64), self._ends, self._below)
-        bounds = np.concatenate([[0.0], below, [self.total]])
-        ranks = (bounds[:-1] + bounds[1:]) / max(self.total, 1e-300) - 1
-        return np.append(np.diff(bounds), missing), ranks if self.total else np.zeros(len(bounds) - 1)
-
-    def _numbers(self, rows):
-        """Return the smallest ends of codes with about so many rows at or below them."""
-        band = np.searchsorted(self._below, rows).clip(1, len(self._ends) - 1)
-        before, after = self._below[band - 1], self._below[band]
-        part = np.clip((rows - before) / np.where(after > before, after - before, 1.0), 0.0, 1.0)
-        low, high = self._ends[band - 1], self._ends[band]
-        return self._snapped(low + (high - low) * part)
-
-    def _snapped(self, numbers):
-        return self._codes[np.searchsorted(self._codes, numbers).clip(max=len(self._codes) - 1)]
-
-
-def _possible(counts, rows):
-    """Return the counts, or zeros if their total is far above the number of rows, as they are noise then."""
-    return counts if not rows or counts.sum() <= MOST_ROWS * rows else np.zeros(len(counts))
-
-
-def _smooth_numbers(noisy, deviation):
-    """Return denoised counts of the bands of numbers: zero separately, each sign by `smooth`."""
-    zero = noisy[SIDE_BANDS] if noisy[SIDE_BANDS] > SURE * deviation else 0.0
-    left, right = smooth(np.stack([noisy[:SIDE_BANDS], noisy[SIDE_BANDS + 1 :]]), deviation)
-    return np.concatenate([left, [zero], right])
+        bins = int(column.edges)
+        edges = [] if found is None else np.unique(found.quantiles(np.arange(1, bins) / bins)).tolist()
+        facts["edges"] = tuple(edge for edge in edges if low <= edge <= high) or (low,)
+    return facts

@@ -167,7 +167,7 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
         assert run.claim is not None
         self.schema_, self.found_, self.other_ = found.schema, _facts(encoding.schema), found.other
         self.privacy_ = replace(
-            run.claim, cost=planned.cost, events=(Release("opening histogram", 1, 1),), reproducible=run.reproducible
+            run.claim, cost=planned.cost, events=(Release("survey", 1, 1),), reproducible=run.reproducible
         )
         return self
 
@@ -184,13 +184,13 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
             raise ValueError("X must have at least one row, the table has none")
         counts = encoding.counts()
         with self._fitting(p.rng) as run:
-            run.charge(self._public(encoding), p.plan.cost, **{"opening histogram": 1})
+            run.charge(self._public(encoding), p.plan.cost, survey=1)
             run.released = p.schema
             n = encoding.n if self.neighbors == "replace" else None
-            found = discover(p.schema, counts, p.plan, run.rng, n=n)
+            found = discover(encoding, counts, p.plan, run.rng, (), n)
             run.released = found.schema
             run.attributes |= {"found_": _facts(p.schema), "other_": found.other}
-            run.used["opening histogram"] += 1
+            run.used["survey"] += 1
         return encoding
 
     @staticmethod

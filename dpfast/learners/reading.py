@@ -2,8 +2,10 @@
 
 import os
 from collections.abc import Mapping
+from copy import copy
 from fractions import Fraction
-from typing import Any, ClassVar
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,9 +14,8 @@ from sklearn.utils.validation import validate_data
 
 from dpfast.accounting import PrivacySpend
 from dpfast.accounting.claims import warn, warn_of_repeated_rows, warn_of_width
-from dpfast.accounting.numbers import split
 from dpfast.files.encodings import source_of
-from dpfast.learners.discovery import discover, plan
+from dpfast.learners.discovery import auto_share, discover, plan, widest
 from dpfast.learners.encoder import TableEncoder
 from dpfast.learners.fitting import Public
 from dpfast.learners.parameters import (
@@ -33,14 +34,12 @@ from dpfast.learners.units import bounded_rows, own_generator
 from dpfast.tables.bit_matrix import BitMatrix, SparseBits
 from dpfast.tables.code_bits import CodeBits
 from dpfast.tables.codes import CodeTable
-from dpfast.tables.columns import Numeric, text_of
-from dpfast.tables.discovered import WIDEST, Discovered
+from dpfast.tables.columns import text_of
 from dpfast.tables.encoding import Encoding, encode
 from dpfast.tables.labels import class_codes, completed, label_kind, labels_among, other_label, typed, typed_labels
 from dpfast.tables.schema import Label, Schema
 from dpfast.tables.sources import undeclared, with_column_names, with_names
 
-SHARE = Fraction(1, 8)  # of the budget, for the discovery
 MOST_LABELS = 256  # discovered at most
 SCHEMA_OR_NONE = parameter(
     None,
@@ -54,8 +53,9 @@ ENCODER_SHARE = parameter(
     "auto",
     auto(BETWEEN_0_AND_1),
     """float in (0, 1) or "auto", default="auto"
-    Share of the budget for the discovery: "auto" is an eighth of epsilon and delta. If everything is declared, it
-    costs nothing.""",
+    Share of the bill for the survey that discovers what is not declared, in squares of the sensitivity over the noise,
+    or of epsilon and delta where the learner's releases are of another kind. "auto" follows from the number of columns,
+    epsilon and, under "replace", the number of rows. If everything is declared, it costs nothing.""",
 )
 
 
@@ -69,12 +69,8 @@ class TableReader(Parameters):
 
     _encoder = None  # of the current fit, and then of the model
     _reads_parts = False  # whether it needs only sums over the parts of a table, and not one row after another
-    _merges_bins = False  # whether it wants numbers in fine bins, which it merges itself
     schema: SchemaLike | None = SCHEMA_OR_NONE
     encoder_share: float | str = ENCODER_SHARE
-    _discovery_share = SHARE
-    _open_share: ClassVar[Fraction | None] = None  # if labels are discovered too, with `_one_bill`
-    _one_bill = False  # whether its releases are Gaussian and share the bill of the discovery
 
     def _checked(self, X=None, y=None, units=None):
         """Return checked parameters; `source` is the table, and `schema` describes it if nothing is declared.
@@ -82,35 +78,47 @@ class TableReader(Parameters):
         `y` and `units` may be names of columns.
         """
         p = super()._checked(X, y, units)
-        p.source = source_of(X, y)
+        p.source, p.units = source_of(X, y), units if isinstance(units, str) else None
         for name in ("_encoder", "_rows_per_unit", "_width_of_codes"):
             vars(self).pop(name, None)
-        p.rows_per_unit, p.one_column, p.plan, p.found = 1, False, None, None
+        p.rows_per_unit, p.one_column = 1, False
         if p.schema == "discover" or (p.schema is None and p.source.tabular):
-            p.schema = undeclared(p.source, [units] if isinstance(units, str) else [])
+            p.schema = undeclared(p.source, [] if p.units is None else [p.units])
         if p.schema is not None:
             p.schema.refuse_unconfirmed()
             p.schema = self._read_by(p.schema)
         if p.schema is None or not p.schema.to_find:
             return p
-        share = self._share_of_discovery()
-        delta = getattr(p, "delta", 0)
-        p.bill, p.encoder_share = (p.epsilon, delta, Fraction(share)), Fraction(share)
-        if not self._one_bill:
-            p.epsilon, epsilon = split(self.epsilon, share)
-            if delta:
-                p.delta, delta = split(self.delta, share)
-            p.bill = epsilon, delta, Fraction(1)
-        plan(p.schema, *p.bill[:2], self.neighbors, share=p.bill[2], rest=self._rest(p))  # may refuse the budget
+        kind, pure, rest = self._spends(p)
+        p.encoder_share = self._share_of_survey(p, kind)
+        learner = {} if not getattr(p, "delta", 0) else {"kind": kind, "pure": pure, "rest": rest}
+        p.survey = partial(
+            plan, p.schema, self.epsilon, getattr(self, "delta", 0), self.neighbors, share=p.encoder_share, **learner
+        )
+        left = p.survey()  # may refuse the budget
+        p.epsilon = left.epsilon
+        if learner:
+            p.delta = left.delta
         return p
 
     @classmethod
     def _read_by(cls, schema):
         """Return the schema as this learner reads tables by it."""
-        return schema.fine() if cls._merges_bins else schema
+        return schema
 
-    def _share_of_discovery(self):
-        return self._discovery_share if self.encoder_share == "auto" else self.encoder_share
+    def _spends(self, p):
+        """Return what the releases of this learner are, as `dpfast.accounting.opening` needs it.
+
+        These are their kind, the share of a pure release in epsilon, and for the kind "gaussian" the least sensitivity
+        of a sum on its grid and the most entries of one.
+        """
+        return "pair", 0, (1, 1)
+
+    def _share_of_survey(self, p, kind):
+        """Return the share of the survey in the bill, from public numbers."""
+        if self.encoder_share != "auto":
+            return Fraction(self.encoder_share)
+        return auto_share(kind, len(p.schema.to_find), p.epsilon, p.source.known_rows)
 
     def _tabled(self, classes, p, units=None, rows_per_unit=None, run=None):
         """Return the opened table and its labels in the form that learners ask.
@@ -189,11 +197,11 @@ class TableReader(Parameters):
         return known
 
     def _discovered(self, encoding, encoder, classes, kind, p, run):
-        """Charge for everything, release the opening histogram, and return the labels of all rows."""
+        """Charge for everything, release the survey, and return the labels of all rows."""
         if run is None:
             raise ValueError(f"{type(self).__name__} needs a schema that declares all of a table")
         known = declared = None
-        pure = not p.bill[1]  # labels can be discovered only with delta > 0
+        pure = not getattr(self, "delta", 0)  # labels can be discovered only with delta > 0
         if classes is not None or pure:
             known = self._declared(encoding, classes, kind)
             self._refuse_classes(known.classes, p)
@@ -202,8 +210,11 @@ class TableReader(Parameters):
             check_classification_targets(np.asarray(typed_labels(encoding.labels(), kind).spellings))
         if declared is None and isinstance(getattr(p, "class_weight", None), Mapping):
             raise ValueError("class_weight names classes, and discovered labels may lack one: declare classes=")
+        if self.neighbors == "replace":
+            self._plan_again(p, encoding.n)
         self._refuse_rows(encoding.n, p)
-        p.plan = planned = self._planned(p, "open" if declared is None else "declared")
+        labels = "open" if declared is None else "declared" if self.neighbors == "add-remove" else None
+        planned = p.survey(labels=labels, rows_per_unit=p.rows_per_unit)
         n = encoding.n if self.neighbors == "replace" else None
         if n is not None and declared is None and n < planned.labels.least:
             warn(
@@ -213,10 +224,10 @@ class TableReader(Parameters):
             )
         names, counts = np.array(p.schema.names, dtype=object), encoding.counts()
         public = Public(encoding.n, len(names), names, declared=classes is not None or not pure)
-        run.charge(public, planned.total if self._one_bill else (), learns=False, **{"opening histogram": 1})
-        spelled = None if declared is None else [text_of(each) for each in declared.tolist()]
-        p.found = found = discover(p.schema, counts, planned, run.rng, spelled, fine=self._merges_bins, n=n)
-        run.used["opening histogram"] += 1
+        run.charge(public, planned.total, learns=False, survey=1)
+        spelled = None if declared is None else [text_of(each) for each in declared.tolist()] if labels else []
+        found = discover(encoding, counts, planned, run.rng, spelled, n)
+        run.used["survey"] += 1
         encoder._found(encoding, found, planned, run)
         if declared is None:
             multi = self.__sklearn_tags__().classifier_tags.multi_class
@@ -226,17 +237,16 @@ class TableReader(Parameters):
             known = class_codes(labels, len(labels), declared)
         return known
 
-    def _planned(self, p, labels):
-        """Return the plan of the opening histogram; labels are "open" or "declared"."""
-        if labels == "open" and self._one_bill and self.encoder_share == "auto":
-            p.bill = (*p.bill[:2], self._open_share)
-        epsilon, delta, share = p.bill
-        bill = {"share": share, "rest": self._rest(p), "rows_per_unit": p.rows_per_unit}
-        return plan(p.schema, epsilon, delta, self.neighbors, labels=labels, **bill)
-
-    def _rest(self, p):
-        """Return the learner's releases that share the bill of the discovery, if `_one_bill`."""
-        return ()
+    def _plan_again(self, p, n):
+        """Update checked parameters to a public number of rows, on which the share of the survey depends."""
+        unit, source = vars(self).get("_rows_per_unit"), copy(p.source)
+        source.known_rows = n
+        again = self._for_fit(self._checked(source, None, p.units))
+        again.rng = p.rng
+        if unit is not None:
+            self._rows_per_unit = again.rows_per_unit = unit
+            self._for_units(again)
+        vars(p).update(vars(again))
 
     def _bounded(self, source, p, label, units, rows_per_unit):
         """Return the source with the kept rows of each unit; files and streams are read for it."""
@@ -272,21 +282,13 @@ class TableReader(Parameters):
     def _refuse_classes(self, classes, p):
         """Refuse classes that do not suit the parameters; overridden by some learners and called like the above."""
 
-    def _planned_width(self, p):
-        """Return the number of columns if all edges that the schema asks for are discovered, and no values are."""
-        return self._planned_form(p).shape[1]
+    def _most_width(self, p):
+        """Return the largest number of columns that this learner can read after the survey."""
+        return self._widest_form(p).shape[1]
 
-    def _planned_form(self, p, n=0):
-        """Return the form of a table of n rows of zeros, whose columns are those of `_planned_width`."""
-        facts = {}
-        for column in p.schema.columns:
-            if isinstance(column, Discovered):
-                facts[column.name] = {"cells": True} | WIDEST
-            elif column.to_find and isinstance(column, Numeric):
-                facts[column.name] = {"low": None, "high": None, "edges": tuple(range(1, column.edges))}
-            elif column.to_find:
-                facts[column.name] = {"values": ()}
-        return self._read_codes(CodeTable.of_columns(p.schema.found(facts).code_columns, n))
+    def _widest_form(self, p, n=0):
+        """Return the form of a table of n rows of zeros, whose columns are those of `_most_width`."""
+        return self._read_codes(CodeTable.of_columns(widest(p.schema), n))
 
     def _coded(self, X):
         """Return X of `predict` in the form that the learner reads."""

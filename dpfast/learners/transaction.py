@@ -3,13 +3,12 @@
 A learner has no part in it but its plan and what it learns (`dpfast.learners.private`).
 """
 
-from dataclasses import fields, replace
+from dataclasses import fields
 from functools import lru_cache
 from typing import Any, get_type_hints
 
 from dpfast.learners.base import PrivateClassifier as Machinery
 from dpfast.learners.base import call_back
-from dpfast.learners.discovery import MOST_WORDS
 from dpfast.learners.model import Model
 from dpfast.learners.plan import Task
 from dpfast.learners.reading import MOST_LABELS
@@ -54,11 +53,8 @@ class Transaction(Machinery):
     def _refuse_rows(self, n, p):
         """Refuse what the plan refuses for the widest table that the discovery may give."""
         reads, classes = self._learner.reads, getattr(p, "declared", None)
-        form = reads.empty(self._planned_form(p, 1))
+        form = reads.empty(self._widest_form(p, 1))
         task = self._task(p, form, n, classes, len(classes or ()) or (MOST_LABELS if reads.several_classes else 2))
-        if isinstance(form, CodeTable) and form.columns is not None:
-            made = zip(form.sizes.tolist(), form.columns, strict=True)
-            task = replace(task, sizes=tuple(size if each.ordered else size + MOST_WORDS for size, each in made))
         self._learner.refuse(task)
         self._learner.plan(task).solve(task)
 

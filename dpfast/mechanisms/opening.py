@@ -76,31 +76,3 @@ class OpeningHistogram:
             noisy = discrete_gaussian(np.array([steps for _, steps in block], np.int64), self.scale, rng=rng).tolist()
             passed += [(word, steps) for (word, _), steps in zip(block, noisy, strict=True) if steps >= self.threshold]
         return sorted(passed, key=lambda each: (-each[1], each[0]))
-
-
-def smooth(noisy, deviation):
-    """Return denoised counts, at least 0, of bands whose number is a power of two: the last axis of the array.
-
-    Consider all ways to split the bands recursively into halves, where some of the resulting parts are empty and the
-    others constant. The result is the split of largest likelihood, with a penalty for each part that is not empty: the
-    value that noise alone hardly ever reaches in any part of that size ("dyadic CART", Donoho, Annals of Statistics 25,
-    1997).
-    """
-    total, best, levels = noisy, np.zeros_like(noisy), []
-    while True:
-        parts = total.shape[-1]
-        size, price = noisy.shape[-1] // parts, max(SURE**2, round(2 * math.log(64 * parts), 3)) * deviation**2
-        gain = np.square(np.maximum(total, 0.0)) / size - price
-        levels.append((total / size, gain > best))
-        if parts == 1:
-            break
-        best = np.maximum(gain, best)
-        total, best = total[..., ::2] + total[..., 1::2], best[..., ::2] + best[..., 1::2]
-    rows, taken = levels.pop()
-    rows = np.where(taken, rows, 0.0)
-    while levels:
-        mean, whole = levels.pop()
-        taken, rows = np.repeat(taken, 2, axis=-1), np.repeat(rows, 2, axis=-1)
-        rows = np.where(taken, rows, np.where(whole, mean, 0.0))
-        taken |= whole
-    return rows

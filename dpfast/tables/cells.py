@@ -18,7 +18,8 @@ consists of digits with at most one decimal point and an exponent, and a date if
 time of day after it. Everything else is a word. Of a word of more than LONGEST characters, its first 64 and a digest of
 128 bits are kept; otherwise its space in memory would have no bound.
 
-*Bands.* Rows are counted by bands of 16 codes of numbers or 32 days, so that less noise adds up in sums of counts.
+*Cells of the survey.* Rows are first counted by few cells: numbers by their sign and power of two, with zero for
+itself, dates by their year, and missing ones. A cell of a table is in exactly one of them, or is a word.
 
 *Groups.* Words that are not published share GROUPS fixed groups, by a checksum. Numbers and dates without a column of
 their own have a group by sign and power of two, or by year. So a learner can distinguish most of them even if there are
@@ -55,12 +56,11 @@ MISSING = DATES + NUMBERS  # the code of a missing cell; words come after it
 FIXED = MISSING + 1
 GROUPS = 64
 LONGEST, _BEGINNING = 256, 64  # characters of a word
-_BAND, _MONTH = 16, 32  # codes of a band of numbers, and of dates
-SIDE_BANDS, DATE_BANDS = _SIDE // _BAND, DATES // _MONTH
-OCTAVE_BANDS = (1 << _BITS) // _BAND  # bands between a power of two and the next
-NUMBER_BANDS = 2 * SIDE_BANDS + 1
-MISSING_BAND = NUMBER_BANDS + DATE_BANDS
-BANDS = MISSING_BAND + 1
+POWERS = _MOST - _LEAST  # of two, of one sign
+SURVEYED_NUMBERS = 2 * POWERS + 1  # cells: negative numbers, zero, positive numbers
+_FIRST_YEAR, _YEARS = 1900, 180
+SURVEYED_MISSING = SURVEYED_NUMBERS + _YEARS
+SURVEYED = SURVEYED_MISSING + 1  # cells in all
 _SHIFT = 52 - _BITS
 _BASE = (1023 + _LEAST) << _BITS
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
@@ -112,23 +112,30 @@ def date_ends() -> np.ndarray:
 
 
 @cache
-def band_ends() -> tuple[np.ndarray, np.ndarray]:
-    """Return the largest number of each band of numbers, and the last day of each band of dates, except the last."""
-    last = np.flatnonzero(np.diff(_bands()[DATES:MISSING]))
-    return frozen(number_ends()[last]), date_ends()[_MONTH - 1 :: _MONTH]
-
-
-def banded(cells: np.ndarray) -> np.ndarray:
-    """Return the number of cells in each band, given their codes; words are in none: int64, shape (BANDS,)."""
-    return np.bincount(_bands()[np.minimum(cells, FIXED)], minlength=BANDS + 1)[:BANDS]
+def surveyed() -> np.ndarray:
+    """Return the cell of the survey of each fixed code, and SURVEYED for words: int64, shape (FIXED + 1,)."""
+    power = np.arange(_SIDE) >> _BITS
+    numbers = np.concatenate([POWERS - 1 - power[::-1], [POWERS], POWERS + 1 + power])
+    days = np.array([_FIRST_DAY], "datetime64[D]") + np.arange(DATES)
+    years = days.astype("datetime64[Y]").astype(np.int64) + 1970 - _FIRST_YEAR
+    return frozen(np.concatenate([SURVEYED_NUMBERS + years, numbers, [SURVEYED_MISSING, SURVEYED]]))
 
 
 @cache
-def _bands():
-    """Return the band of each fixed code, and BANDS for words."""
-    side = np.arange(_SIDE) // _BAND
-    numbers = np.concatenate([SIDE_BANDS - 1 - side[::-1], [SIDE_BANDS], SIDE_BANDS + 1 + side])
-    return np.concatenate([NUMBER_BANDS + np.arange(DATES) // _MONTH, numbers, [MISSING_BAND, BANDS]])
+def surveyed_ends() -> tuple[np.ndarray, np.ndarray]:
+    """Return the largest number of each cell of numbers, and the last day of each cell of dates, except the last."""
+    return tuple(
+        frozen(ends[np.flatnonzero(np.diff(surveyed()[part]))])
+        for part, ends in ((slice(DATES, MISSING), number_ends()), (slice(0, DATES), date_ends()))
+    )
+
+
+def counted_cells(cells: np.ndarray, places: np.ndarray, size: int) -> np.ndarray:
+    """Return the number of rows in each of `size` places, given the place of each fixed code and of words, and codes.
+
+    What has a place of `size` or more is not counted. The result is int64.
+    """
+    return np.bincount(places[np.minimum(cells, FIXED)], minlength=size)[:size]
 
 
 def shortened(word: str) -> str:

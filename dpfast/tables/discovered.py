@@ -20,7 +20,6 @@ from dpfast.tables.cells import (
 from dpfast.tables.columns import Column, distinct, is_number, rising
 
 READS = ("number", "integer", "date", "text")  # what the type of a column may be
-WIDEST = {"numbers": tuple(map(float, range(32))), "ends": (0.0, 32.0), "values": ()}  # the most columns of codes
 MOST_COLUMNS = 1 << 14  # discovered in one table: the counts of each column take 33 kB
 _MOST_DAYS = 700_000  # from 1970-01-01, in either direction
 
@@ -127,6 +126,21 @@ def found_codes(made: CodeColumn, dtype: Any) -> tuple[np.ndarray, Callable]:
     else:
         fixed[DATES:MISSING] = _bins(made.edges, number_ends())
     return fixed, lambda word: made.missing
+
+
+def bins_of(numbers: Any, dates: Any) -> tuple[np.ndarray, int]:
+    """Return the bin of each fixed code and of words, and the number of bins; what has none has this number.
+
+    The bins of numbers precede those of dates; None stands for edges of numbers or dates that have no bins.
+    """
+    of_numbers = 0 if numbers is None else len(numbers) + 1
+    size = of_numbers + (0 if dates is None else len(dates) + 1)
+    places = np.full(FIXED + 1, size, np.int64)
+    if numbers is not None:
+        places[DATES:MISSING] = _bins(numbers, number_ends())
+    if dates is not None:
+        places[:DATES] = of_numbers + _bins(dates, date_ends())
+    return places, size
 
 
 def _bins(edges, ends):

@@ -5,7 +5,7 @@ numbers or values until it has been discovered.
 """
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import date
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 from dpfast.kernels.own import frozen
 from dpfast.parts import MemoryParts, Piece
 from dpfast.parts.blocks import BLOCK_BYTES, Table, map_blocks, slices
-from dpfast.tables.arrays import counted, narrowest, taken
+from dpfast.tables.arrays import narrowest, taken
 from dpfast.tables.arrow import (
     ArrayStore,
     CellStore,
@@ -27,10 +27,10 @@ from dpfast.tables.arrow import (
     numbers,
     texts,
 )
-from dpfast.tables.cells import BANDS, CodeColumn, banded, bin_search, date_codes, number_codes
+from dpfast.tables.cells import SURVEYED, CodeColumn, bin_search, counted_cells, date_codes, number_codes, surveyed
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.columns import Boolean, Category, Date, Numeric, coder, places, refuse_lacking, text_of
-from dpfast.tables.discovered import Discovered, found_codes, looked_up
+from dpfast.tables.discovered import Discovered, bins_of, found_codes, looked_up
 from dpfast.tables.labels import LabelColumn, Labels, tidy_labels
 from dpfast.tables.objects import Fault
 from dpfast.tables.schema import Label, Schema
@@ -153,26 +153,45 @@ class Encoding:
         return {values[k] for k in np.unique(index).tolist()}
 
     def counts(self) -> Counts:
-        """Count the rows of each code or band, and of each word, of every column, and of each label if there is one."""
-        columns = [self._counted(*each) for each in zip(self._readers, self._stores, strict=True)]
+        """Count the rows of each cell of the survey and of each word of the undeclared columns, and of each label."""
         labels = Counter() if self._labels is None else tally(*self._labels.whole())
-        return Counts([fixed for fixed, _ in columns], [words for _, words in columns], labels)
+        every = [*zip(self._readers, self._stores, strict=True)]
+        fixed = [self._counted(*each, surveyed(), SURVEYED) for each in every]
+        return Counts(fixed, [self._words(reader.column, stores) for reader, stores in every], labels)
 
-    def _counted(self, reader, stores):
-        """Return the counts of a column and of its words: by codes if it is declared, otherwise by bands of cells."""
-        if reader.made:
-            made = zip(stores, reader.made, strict=True)
-            return [counted(store.whole(), each.size) for store, each in made], Counter()
-        if isinstance(reader.column, Discovered):
-            return [self._banded(stores[0].codes)], stores[0].words.counts()
-        image = stores[0].whole()
-        if isinstance(reader.column, Numeric):
-            return [self._banded(lambda block: number_codes(image[block]))], Counter()
-        return [], tally(*image)
+    def cells(self, edges: Sequence) -> list:
+        """Count the rows of undeclared columns by bins of numbers and of dates.
 
-    def _banded(self, codes):
-        """Return the number of cells in each band; `codes` gives the codes of a slice of the rows."""
-        return sum((banded(codes(block)) for block in slices(self.n, _CODED)), np.zeros(BANDS, np.int64))
+        Parameters
+        ----------
+        edges : sequence of (sequence or None, sequence or None), or None
+            For each column of the schema the edges of its numbers and of its dates; None if it is not counted.
+
+        Returns
+        -------
+        list of ndarray of int64, or None
+            The counts of the bins of numbers, then those of dates.
+        """
+        every = zip(self._readers, self._stores, edges, strict=True)
+        return [None if at is None else self._counted(reader, stores, *bins_of(*at)) for reader, stores, at in every]
+
+    def _counted(self, reader, stores, places, size):
+        """Return the counts of a column by places, or None if it is declared or has only words."""
+        if isinstance(reader.column, Discovered) and reader.column.to_find:
+            codes = stores[0].codes
+        elif isinstance(reader.column, Numeric) and reader.column.to_find:
+            image = stores[0].whole()
+            codes = lambda block: number_codes(image[block])  # noqa: E731
+        else:
+            return None
+        blocks = (counted_cells(codes(block), places, size) for block in slices(self.n, _CODED))
+        return sum(blocks, np.zeros(size, np.int64))
+
+    @staticmethod
+    def _words(column, stores):
+        if not column.to_find or isinstance(column, Numeric):
+            return Counter()
+        return stores[0].words.counts() if isinstance(column, Discovered) else tally(*stores[0].whole())
 
     def table(self, schema: Schema | None = None) -> CodeTable:
         """Return all rows as codes, by this schema after the discovery, if there was one."""

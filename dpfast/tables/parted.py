@@ -4,7 +4,7 @@ A part is a pair of rows and labels, and becomes a `Piece`. Only numbers of rows
 sent to this process.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -24,7 +24,7 @@ from dpfast.tables.marks import AsRead, arrays_of, digest
 from dpfast.tables.schema import Label, Schema
 from dpfast.tables.sources import Source, count_rows, labels_beside, picked, unit_column, units_of
 from dpfast.tables.streams import MEMORY
-from dpfast.tables.words import HELD, Counts, Words, tally
+from dpfast.tables.words import HELD, Counts, Words, added, tally
 
 
 class Parted(Source):
@@ -103,6 +103,10 @@ class PartedEncoding:
                     words[column].append(some, rows)
         counts.words = [each.counts() for each in words]
         return counts
+
+    def cells(self, edges: Sequence) -> list:
+        """Return the counts, like `Encoding.cells`."""
+        return self._parts.sum(_cells, edges).of
 
     def numbered(self, schema: Schema, known: Labels) -> Table:
         """Return all rows as codes, with the numbers of their classes, like `Encoding.numbered`."""
@@ -241,6 +245,20 @@ def _blocks(words):
 def _counted(encoding):
     counts = encoding.counts()
     return Counts(counts.fixed, [], counts.labels)
+
+
+class _Cells:
+    """Counts of columns, which add up."""
+
+    def __init__(self, of: list):
+        self.of = of
+
+    def __add__(self, other: "_Cells") -> "_Cells":
+        return _Cells(added(self.of, other.of))
+
+
+def _cells(encoding, edges):
+    return _Cells(encoding.cells(edges))
 
 
 def _numbers_of_words(encoding):

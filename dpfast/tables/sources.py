@@ -36,6 +36,7 @@ class Source:
     y: Any = None
     X: Any = None
     in_parts = False
+    known_rows: int | None = None  # the number of rows, once it is known and if it is public
     _marks: tuple[str, ...] = ()  # texts that mark missing values, in addition to those of all cells
     _names_ignored = True  # whether its schema names the columns that are not features
 

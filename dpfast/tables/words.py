@@ -1,4 +1,4 @@
-"""Numbers and counts of the words of a column, in bounded memory, and counts of rows for the opening histogram.
+"""Numbers and counts of the words of a column, in bounded memory, and counts of rows for the survey.
 
 A dictionary holds the most recent words: at most HELD, and those of one more block. When it is full, its words and
 their counts move to a run, an array of bytes that may be in a file, and a new dictionary begins. A word that occurs
@@ -121,23 +121,24 @@ class _Run(NamedTuple):
 
 
 class Counts:
-    """Counts of the rows with each code and each word of the columns of a table.
+    """Counts of the rows with each cell of the survey and each word of the undeclared columns of a table.
 
-    For each column of the schema, `fixed` has the counts of each of its columns of codes if it is declared, and
-    otherwise of the bands of `dpfast.tables.cells`; `words` is a Counter, or `Merged` if the words do not fit into
-    memory. `labels` counts the labels. The codes and labels of parts add up. Words do not, as they may not fit into
-    memory: see `dpfast.tables.parted.PartedEncoding`.
+    For each column of the schema, `fixed` has the counts of the cells of `dpfast.tables.cells`, or None if it is
+    declared or has only words; `words` is a Counter, or `Merged` if the words do not fit into memory. `labels` counts
+    the labels. The cells and labels of parts add up. Words do not, as they may not fit into memory: see
+    `dpfast.tables.parted.PartedEncoding`.
     """
 
     def __init__(self, fixed: list, words: list, labels: Counter):
         self.fixed, self.words, self.labels = fixed, words, labels
 
     def __add__(self, other: "Counts") -> "Counts":
-        fixed = [
-            [a + b for a, b in zip(mine, others, strict=True)]
-            for mine, others in zip(self.fixed, other.fixed, strict=True)
-        ]
-        return Counts(fixed, [], self.labels + other.labels)
+        return Counts(added(self.fixed, other.fixed), [], self.labels + other.labels)
+
+
+def added(mine: list, others: list) -> list:
+    """Return the sums of counts of columns, None for columns without counts."""
+    return [None if a is None else a + b for a, b in zip(mine, others, strict=True)]
 
 
 def tally(index: np.ndarray, values: Any) -> Counter:

@@ -9,23 +9,13 @@ import pytest
 from sklearn.model_selection import cross_val_score
 
 import dpfast
-from dpfast.accounting import Budget, NoisySums
+from dpfast.accounting import Budget
 from dpfast.accounting.composition import Composed
-from dpfast.learners.discovery import Cells, plan
-from dpfast.mechanisms.opening import smooth
+from dpfast.learners.discovery import Spread, plan
 from dpfast.report.html import page
 from dpfast.report.text import column_line
 from dpfast.tables import Schema
-from dpfast.tables.cells import (
-    GROUPS,
-    NUMBER_BANDS,
-    band_ends,
-    banded,
-    fixed_groups,
-    number_codes,
-    number_ends,
-    word_group,
-)
+from dpfast.tables.cells import GROUPS, fixed_groups, number_codes, word_group
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.encoding import encode
 
@@ -56,7 +46,7 @@ def test_a_frame_needs_no_schema(name, frame):
     model = LEARNERS[name](epsilon=3.0, budget=budget, random_state=0).fit(X, y)
     assert budget.spent == (3.0, 1e-6)
     assert (model.privacy_.epsilon, model.privacy_.delta) == (3.0, 1e-6)
-    assert model.privacy_.events[0].name == "opening histogram"
+    assert model.privacy_.events[0].name == "survey"
     assert model.classes_.dtype == bool
     assert model.score(X, y) > 0.7
     assert (model.n_features_in_, model.feature_names_in_.tolist()) == (4, [*X.columns])
@@ -164,22 +154,30 @@ def test_what_was_found_is_shown_beside_the_model(frame):
     assert "found privately" not in str(declared) + str(declared.encoder_)
 
 
-def test_discovered_labels_get_as_much_of_the_budget_as_all_columns_together():
+@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+def test_a_survey_and_its_learner_cost_no_more_than_what_was_asked_for(name, neighbors):
     schema = Schema([Discovered(f"x{j}") for j in range(16)], label="y")
-    planned = dpfast.HalfspaceClassifier(schema=schema)
-    planned = planned._planned(planned._checked(), "open")
-    assert planned.labels.deviation == pytest.approx(planned.histogram.deviation / 4)
-    assert planned.labels.least < planned.histogram.least / 4
-    assert Composed(planned.total).delta(1.0) <= 1e-6
+    model = LEARNERS[name](schema=schema, neighbors=neighbors)
+    p = model._checked()
+    planned = p.survey(labels="open")
+    assert planned.labels.deviation == pytest.approx(planned.first.deviation / 4)
+    assert planned.labels.least < planned.first.least / 4
+    assert 0.7 < p.epsilon < 1
+    if planned.total:
+        assert Composed(planned.total).delta(1.0) <= 1e-6
+    else:
+        assert p.epsilon + Composed(planned.cost).epsilon(1e-6 - p.delta) <= 1
 
 
-@pytest.mark.parametrize("rest", [(), (NoisySums(1, Fraction(1, 2), times=4),)])
-def test_the_cost_covers_lone_words_of_columns_and_of_labels(rest):
+@pytest.mark.parametrize("kind", ["gaussian", "zcdp", "pair"])
+@pytest.mark.parametrize("share", [1, Fraction(1, 2)])
+def test_the_cost_covers_lone_words_of_columns_and_of_labels(kind, share):
     schema = Schema([Discovered(f"x{j}") for j in range(3)], label="y")
-    planned = plan(schema, 1, Fraction(1, 10**6), "replace", labels="open", rest=rest)
-    lone = 3 * planned.histogram.lone + planned.labels.lone
-    assert lone == pytest.approx(2e-7)
-    for costs in [planned.cost, *([planned.total] if rest else [])]:
+    planned = plan(schema, 1, Fraction(1, 10**6), "replace", labels="open", share=share, kind=kind)
+    lone = 3 * planned.first.lone + planned.labels.lone
+    assert lone == pytest.approx(2e-7 * (float(share) if kind == "pair" else 1))
+    for costs in [planned.cost, *([planned.total] if planned.total else [])]:
         assert sum(cost.delta for cost in costs if cost.kind == "pair") >= lone * (1 - 1e-12)
 
 
@@ -244,41 +242,20 @@ def test_files_are_discovered_when_asked(frame, tmp_path):
 
 
 def test_noise_alone_makes_no_rows_and_rows_stay_where_they_are(rng):
-    noise = rng.normal(0, 30.0, (200, 1024))
-    assert sum(smooth(each, 30.0).sum() > 0 for each in noise) <= 10
-    rows = np.zeros(1024)
-    rows[400:416], rows[700] = 1_000.0, 8_000.0
-    found = smooth(rows + noise[0], 30.0)
-    np.testing.assert_allclose(found[400:416].sum(), 16_000, rtol=0.05)
-    np.testing.assert_allclose(found[700], 8_000, rtol=0.05)
-    assert found.sum() < 25_000
+    ends = np.arange(130.0)
+    noise = rng.normal(0, 30.0, (400, 129))
+    assert sum(Spread.clear(each, 30.0, ends).total > 0 for each in noise) <= 20
+    noise[0, 40:42] += 1_000.0
+    found = Spread.clear(noise[0], 30.0, ends)
+    np.testing.assert_array_equal(np.flatnonzero(found.rows), [40, 41])
+    assert found.held().tolist() == [40, 41, 42]
 
 
 def test_edges_lie_at_equal_ranks():
-    ends, codes = np.arange(1.0, 10.0), np.arange(0.0, 10.0, 0.25)
-    cells = Cells(np.array([0, 0, 40, 0, 0, 0, 60, 0, 0, 0.0]), ends, codes)
-    assert cells.quantiles(5) == (2.5, 3.0, 6.5, 6.75)
-    assert cells.between[0] >= 2
-    counts, ranks = cells.counts_and_ranks((3.0, 6.5), 5.0)
-    np.testing.assert_allclose(counts, [40, 30, 30, 5])
-    np.testing.assert_allclose(ranks, [-0.6, 0.1, 0.7])
-    nothing = Cells(np.zeros(10), ends, codes)
-    assert (nothing.quantiles(5), nothing.between, nothing.edges(True, False)) == ((), (0.0, 0.0), ())
-
-
-@pytest.mark.parametrize(
-    ("held", "beyond"), [([1.5, 3.0], (0.2, 16)), ([-8.0, 0.0, 8.0], (-60, 60)), ([0.0], (0.1, 1e5))]
-)
-def test_rows_that_were_not_found_are_assumed_beyond_those_found_and_leave_the_bounds(held, beyond):
-    rows = 500.0 * banded(number_codes(np.array(held)))[:NUMBER_BANDS]
-    found, whole = (Cells(rows, band_ends()[0], number_ends(), left) for left in (0.0, 400.0))
-    assert whole.between == found.between
-    assert whole.total == pytest.approx(found.total + 400)
-    edges = whole.edges(True, False)
-    assert edges[0] < beyond[0] < beyond[1] < edges[-1]
-    drawn = Discovered("x", numbers=edges, ends=whole.between, cells=True).code_columns()[0].ends()
-    assert (drawn[0], drawn[-1]) == (edges[0], edges[-1])  # pictures show the bins beyond the bounds, too
-    assert (np.diff(whole.counts_and_ranks(edges, 0.0)[1]) >= 0).all()
+    spread = Spread(np.array([0, 0, 40, 0, 0, 0, 60, 0, 0, 0.0]), np.arange(11.0))
+    np.testing.assert_allclose(spread.quantiles([0.1, 0.2, 0.4, 0.7, 1.0]), [2.25, 2.5, 3, 6.5, 7])
+    assert spread.divided(10, 1.0).tolist() == [2, 2.25, 2.5, 2.75, 3, *(6 + np.arange(7) / 6)]
+    assert spread.divided(10, 20.0).tolist() == [2, 2.5, 3, 6, 6 + 1 / 3, 6 + 2 / 3, 7]
 
 
 def test_codes_of_what_was_found_are_those_of_the_numbers():
@@ -328,11 +305,8 @@ def test_words_and_numbers_of_which_too_few_rows_were_found_are_still_told_apart
     )
     for y in (np.isin(word, ["a", "b"]), number == "3", frame["typed"] == 3):
         model = dpfast.HalfspaceClassifier(epsilon=0.3, random_state=0).fit(frame, y)
-        assert all(
-            (each.values, each.groups) == ((), GROUPS)
-            for each in model.encoder_.schema_.columns
-            if each.reads == "text"
-        )
+        word = model.encoder_.schema_.columns[0]
+        assert (word.values, word.groups) == ((), GROUPS)
         assert model.score(frame, y) > 0.9
     assert (
         dpfast.HalfspaceClassifier(epsilon=30.0, random_state=0).fit(frame, y).encoder_.schema_.columns[0].groups == 1

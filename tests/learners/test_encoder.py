@@ -90,11 +90,12 @@ def test_a_plan_costs_no_more_than_what_was_asked_for_and_nearly_all_of_it(colum
         with pytest.raises(ValueError, match="cannot be found privately with delta = 0: declare those of 'job'"):
             plan(schema, epsilon, delta, neighbors)
         return
-    planned = plan(schema, epsilon, delta, neighbors, share=Fraction(share), rows_per_unit=2)
+    planned = plan(schema, epsilon, delta, neighbors, share=share, rows_per_unit=2)
     if not delta:
         moved = len(columns) * 2 * (2 if neighbors == "replace" else 1)
-        assert planned.histogram.pure
-        assert Fraction(moved) / planned.histogram.scale == epsilon
+        assert planned.first.pure
+        spent = Fraction(moved) / planned.first.scale + Fraction(moved) / planned.second.scale
+        assert spent + Fraction(planned.epsilon) == (1 if share == 1 else pytest.approx(1))
         return
     assert Composed(planned.cost).delta(epsilon) <= delta
     if share == 1:
@@ -107,7 +108,7 @@ def test_a_lone_word_is_published_no_more_often_than_its_share_of_delta(neighbor
     """By the exact law of the noise: the threshold is on its grid, and a word of j <= k rows reaches it rarely."""
     planned = plan(Schema([Discovered("a"), Discovered("b")]), 1.0, 1e-3, neighbors, labels="open", rows_per_unit=k)
     assert planned.cost[1].delta == pytest.approx(2e-4)  # a tenth of delta for both columns, and a tenth for the labels
-    for histogram, words in ((planned.histogram, 2), (planned.labels, 1)):
+    for histogram, words in ((planned.first, 2), (planned.labels, 1)):
         assert words * histogram.lone == pytest.approx(1e-4)
         for rows in range(1, k + 1):
             least = histogram.threshold - rows * histogram.unit

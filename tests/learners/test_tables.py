@@ -74,7 +74,7 @@ def test_a_learner_reads_a_table_by_its_schema(make, schema, table):
     assert not model.encoder_.schema_.to_find
     assert model.privacy_.epsilon == 4.0
     names = [event.name for event in model.privacy_.events]
-    assert ("opening histogram" in names) == (schema is not DECLARED)
+    assert ("survey" in names) == (schema is not DECLARED)
     shuffled = table.drop(columns="buys").iloc[:, ::-1].assign(more=1)
     np.testing.assert_array_equal(model.predict(shuffled), model.predict(table))
 
@@ -132,7 +132,7 @@ def test_what_is_found_and_what_is_learned_share_one_budget(table):
     model = dpfast.HalfspaceClassifier(2.0, schema=OPEN, encoder_share=0.25, budget=budget, random_state=0).fit(table)
     assert budget.spent == (2.0, 1e-6)
     assert model.encoder_.privacy_.epsilon == model.privacy_.epsilon == 2.0
-    assert [event.name for event in model.encoder_.privacy_.events] == ["opening histogram"]
+    assert [event.name for event in model.encoder_.privacy_.events] == ["survey"]
     whole = dpfast.HalfspaceClassifier(2.0, schema=DECLARED, random_state=0).fit(table)
     assert whole.sigma_ < model.sigma_
     assert whole.encoder_.privacy_.epsilon == 0

@@ -8,18 +8,21 @@ from hypothesis import strategies as st
 
 from dpfast.tables.arrow import cells
 from dpfast.tables.cells import (
-    BANDS,
     DATES,
     FIXED,
     MISSING,
     NUMBERS,
+    SURVEYED,
+    SURVEYED_MISSING,
+    SURVEYED_NUMBERS,
     ZERO,
-    band_ends,
-    banded,
+    counted_cells,
     date_codes,
     date_ends,
     number_codes,
     number_ends,
+    surveyed,
+    surveyed_ends,
     text_cells,
 )
 
@@ -41,16 +44,28 @@ def test_ends_rise_and_powers_of_two_are_among_them():
     assert number_codes(np.array([0.0, -0.0, np.nan])).tolist() == [ZERO, ZERO, MISSING]
 
 
-def test_bands_hold_the_codes_between_their_ends():
-    numbers, days = band_ends()
-    codes = number_codes(numbers)
-    assert (np.diff(codes) > 0).all()
-    counts = banded(np.arange(DATES, codes[5] + 1))
-    assert counts[:6].sum() == codes[5] + 1 - DATES
-    assert counts[6:].sum() == 0
-    every = banded(np.arange(FIXED + 3))  # with three words
-    assert (every.sum(), every.min(), len(every)) == (FIXED, 1, BANDS)
+def test_a_cell_of_a_table_is_in_one_cell_of_the_survey():
+    numbers, days = surveyed_ends()
+    places = surveyed()
+    assert (np.diff(places[DATES:MISSING]) >= 0).all()
+    assert (np.diff(places[:DATES]) >= 0).all()
+    every = counted_cells(np.arange(FIXED + 3), places, SURVEYED)  # with three words
+    assert (every.sum(), every.min(), len(every)) == (FIXED, 1, SURVEYED)
     assert np.isin(days, date_ends()).all()
+    given = np.array([-np.inf, -3.0, -(2.0**-20), 0.0, 2.0**-20, 1.0, 1.5, 2.0, 1e300, np.inf])
+    np.testing.assert_array_equal(places[number_codes(given)], np.searchsorted(numbers, given))
+    assert [SURVEYED_NUMBERS // 2 + k for k in (0, 1, 20, 21, 64)] == [
+        places[number_codes(np.array([x]))[0]] for x in (0.0, 2.0**-20, 1.0, 2.0, np.inf)
+    ]
+    assert places[number_codes(np.array([np.nan]))].tolist() == [SURVEYED_MISSING]
+
+
+@given(st.lists(st.dates(dt.date(1900, 1, 1), dt.date(2079, 6, 1)), min_size=1, max_size=20))
+@settings(deadline=None)
+def test_the_survey_counts_dates_by_their_year(dates):
+    days = np.array([(each - dt.date(1970, 1, 1)).days for each in dates], float)
+    years = surveyed()[date_codes(days)] - SURVEYED_NUMBERS + 1900
+    assert years.tolist() == [each.year for each in dates]
 
 
 @given(st.lists(st.dates(dt.date(1800, 1, 1), dt.date(2200, 1, 1)), min_size=1, max_size=20))

@@ -11,7 +11,7 @@ from ..report import answer, number, output, reporting, say
 
 _MOST = 100.0  # of epsilon; no promise is worth making beyond
 _CLEAR = 3  # deviations that a person would build on
-_SEEN = 5  # deviations of a band of numbers that is not taken for noise
+_SEEN = 4  # deviations of a power of two of numbers that is not taken for noise
 
 
 def halfspace(
@@ -47,8 +47,8 @@ def halfspace(
             figures = {"columns": len(shapes), "noise in rows": deviation, "clear rows": clear, "n": n}
             if found is not None:
                 figures |= {
-                    "discovery noise in rows": found.histogram.deviation,
-                    "published from rows": found.histogram.least,
+                    "discovery noise in rows": found.first.deviation,
+                    "published from rows": found.first.least,
                     "label published from rows": found.labels.least,
                 }
             answer(figures)
@@ -64,14 +64,14 @@ def halfspace(
             table.add_row("codes in all", f"{sum(size for _, size in shapes):,}")
             table.add_row("bins of equal counts that are clear, at most", f"{max(1, math.floor(n / clear)):,}")
         if found is not None:
-            seen, least = _SEEN * found.histogram.deviation, found.histogram.least
+            seen, least = (_SEEN * each.deviation for each in (found.first, found.second)), found.first.least
             table.add_row("if nothing is declared: a word is published from", f"{number(least)} rows", style="bold")
             table.add_row(f"of n = {n:,}", f"{least / n:.2%}")
             table.add_row("a label is published from", f"{number(found.labels.least)} rows")
-            table.add_row("a range of numbers is found from, about", f"{number(seen)} rows")
-            table.add_row("bins of equal counts that are found, at most", f"{max(1, math.floor(n / seen)):,}")
+            table.add_row("a range of numbers is found from, about", f"{number(next(seen))} rows")
+            table.add_row("bins of equal counts that are found, at most", f"{max(1, math.floor(n / next(seen))):,}")
         output.print(table)
-        if found is not None and found.histogram.least > n:
+        if found is not None and found.first.least > n:
             say("The table has too few rows to discover words, so groups are used. Declare words in a schema.")
         say("The noise grows with the square root of the number of columns. With fewer bins, each bin has more rows.")
 
@@ -84,7 +84,7 @@ def _discovery(columns, epsilon, delta, neighbors):
 
     schema = Schema([Discovered(f"x{j}") for j in range(columns)], label="y")
     model = HalfspaceClassifier(epsilon, delta, neighbors=neighbors, schema=schema)
-    return model._planned(model._checked(), "open")
+    return model._checked().survey(labels="open")
 
 
 def _shapes(path):

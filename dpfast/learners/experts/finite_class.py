@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dpfast.accounting import Cost
-from dpfast.accounting.numbers import exact, float_above, split
+from dpfast.accounting.numbers import decimal_below, exact, float_above, split
 from dpfast.kernels import bits, scores
 from dpfast.learners.base import PrivateClassifier, packed_rows
 from dpfast.learners.batches import in_batches
@@ -154,7 +154,7 @@ class FiniteClassLearner(Probabilities, PrivateClassifier):
         failure = BETWEEN_0_AND_1.read("failure", failure)
         epsilon = self.epsilon
         if hasattr(self, "encoder_") and self.encoder_.privacy_.epsilon > 0:
-            epsilon = split(epsilon, self._share_of_discovery())[0]
+            epsilon = decimal_below(exact("epsilon", epsilon) - exact("spent", self.encoder_.privacy_.cost[0].pure))
         if self.probability_share:
             epsilon = split(epsilon, self.probability_share)[0]
         return math.log(self.n_hypotheses_ / failure) / float(

@@ -11,6 +11,7 @@ import numpy as np
 from dpfast.accounting import Cost, boost_paper, boost_plan, gaussian_sigma
 from dpfast.accounting.claims import pair_cost
 from dpfast.accounting.numbers import exact, float_above, float_below
+from dpfast.kernels.unit_rows import GRID_BITS
 from dpfast.learners.base import LinearClassifier
 from dpfast.learners.halfspaces.boosting_parts import measured, weak_rows_of
 from dpfast.learners.halfspaces.measure import CAP, MOST_ROUNDS, UNIT, LazyBregman, Local, Measure
@@ -211,6 +212,14 @@ class BoostedHalfspaceClassifier(LinearClassifier):
             f"{p.plan.density:.3g}, learning rate {p.plan.learning_rate:.3g}. {long}{few}dpfast claims its privacy, "
             'and no accuracy; calibration="plan" has a proof'
         )
+
+    def _spends(self, p):
+        kind = {NoisyCentering: "gaussian", NoisyStump: "zcdp"}.get(type(p.weak_learner))
+        if kind is None:
+            return super()._spends(p)
+        count = _COUNT_SHARE if p.neighbors == "add-remove" else 0
+        pure = 1 - (1 - exact("probability_share", p.probability_share)) * (1 - count)
+        return kind, pure, (CAP << GRID_BITS, 1 << 24)
 
     def _refuse_parts(self, p):
         if type(p.weak_learner) not in _WEAK.values() or type(p.measure) not in _MEASURES.values():

@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from dpfast.accounting import NoisySums, discrete_gaussian_sigma
+from dpfast.accounting import discrete_gaussian_sigma
 from dpfast.kernels.reals import exp, expit, log, norm
 from dpfast.learners.base import PrivateClassifier
 from dpfast.learners.batches import in_batches
-from dpfast.learners.halfspaces.images import LIMIT, MOST_PAIRS, CodeImage, Opening
-from dpfast.learners.halfspaces.model import ROUNDS_PAID, Model, Noise, class_weights, sensitivity
-from dpfast.learners.halfspaces.pairs import GROUPS, SHARE, draws, restored
+from dpfast.learners.halfspaces.images import LIMIT, CodeImage
+from dpfast.learners.halfspaces.model import Model, Noise, class_weights, sensitivity
+from dpfast.learners.halfspaces.pairs import GROUPS, restored
 from dpfast.learners.halfspaces.plain import PlainImage
 from dpfast.learners.halfspaces.steepness import log_chances, log_odds
-from dpfast.learners.halfspaces.trees import BEFORE, DEEPEST, MOST_TREES, depth_of, most_trees, restored_forest
+from dpfast.learners.halfspaces.trees import BEFORE, DEEPEST, MOST_TREES, depth_of, restored_forest
 from dpfast.learners.parameters import Kind, auto, count, estimator, flag, optional, parameter, positive
 from dpfast.learners.saving import entries, integer, reals
 from dpfast.mechanisms import discrete_gaussian
@@ -28,7 +28,6 @@ ROUNDS, MOST_ROUNDS = 100, 1 << 15
 _MOST_CLASSES = 1 << 12
 _MOST_INTERACTIONS = 64
 _WIDEST = 1 << 11  # an upper bound on the entries of the image of a discovered column
-_SCALED = 32  # an upper bound on the entries of both scales of a column of numbers
 _WEIGHTS = Kind(
     "be a dict of finite numbers > 0 by class",
     lambda value: isinstance(value, Mapping) and len(value) > 0 and all(map(positive().fits, value.values())),
@@ -140,16 +139,12 @@ class HalfspaceClassifier(PrivateClassifier):
 
     _model = "halfspace"
     _reads_parts = True
-    _merges_bins = True
     _not_saved = (*PrivateClassifier._not_saved, "class_weight")  # `class_weight_` is
     n_rounds: int | str = parameter("auto", auto(count(1, MOST_ROUNDS)))
     class_weight: Mapping[Any, float] | str | None = parameter(None, optional(auto(_WEIGHTS, "balanced")))
     fit_intercept: bool = parameter(True, flag())
     interactions: int | str = parameter(0, auto(count(0, _MOST_INTERACTIONS)))
     trees: int | str = parameter("auto", auto(count(0, MOST_TREES)))
-    _discovery_share = Fraction(1, ROUNDS_PAID + 1)
-    _open_share = Fraction(1, 8)
-    _one_bill = True
 
     def _learn(self, table, p, run):
         parts, rows, public = self._asked(table, self._image())
@@ -169,17 +164,12 @@ class HalfspaceClassifier(PrivateClassifier):
         model = Model(image, k, rows.shape[1])
         releases = {"pairs": most} if most else {}
         last = ({"middle": 1} if image.by_middle else {}) | ({"levels": 1} if image.by_margin else {})
-        if p.found is None:
-            run.charge(public, noise.cost, opening=1, **releases, rounds=p.n_rounds, **last)
-            run.released = model
-            counts = parts.sum(*image.opening_question())
-            noisy = discrete_gaussian(noise.unit * counts, noise.sigma, rng=run.rng) / noise.unit
-            run.used["opening"] += 1
-            image.open(noisy, noise.sigma / noise.unit, n)
-        else:
-            run.charge(public, **releases, rounds=p.n_rounds)
-            run.released = model
-            image.begin(Opening.of_found(p.found, public.classes, p.plan, n))
+        run.charge(public, noise.cost, opening=1, **releases, rounds=p.n_rounds, **last)
+        run.released = model
+        counts = parts.sum(*image.opening_question())
+        noisy = discrete_gaussian(noise.unit * counts, noise.sigma, rng=run.rng) / noise.unit
+        run.used["opening"] += 1
+        image.open(noisy, noise.sigma / noise.unit, n)
         sizes = image.opening.sizes
         if p.class_weight == "balanced":
             run.attributes["class_weight_"] = sizes.min() / sizes
@@ -230,20 +220,15 @@ class HalfspaceClassifier(PrivateClassifier):
         if isinstance(p.class_weight, Mapping):
             class_weights(p.class_weight, classes)
 
-    def _rest(self, p):
-        """Return the rounds for two classes; with more classes, sensitivity and noise are larger by the same factor."""
-        sizes = [
-            [_WIDEST] if each.to_find else [code.size + _SCALED for code in each.code_columns()]
-            for each in p.schema.columns
-        ]
-        moves, left = p.rows_per_unit * sensitivity(CodeImage.reach, 2, p.neighbors), 1 - p.bill[2]
-        rounds = ROUNDS if p.n_rounds == "auto" else p.n_rounds
-        most = MOST_PAIRS if p.interactions == "auto" else p.interactions
-        size = _MOST_CLASSES * (1 + sum(map(sum, sizes)) + most * GROUPS**2 + (most_trees(p.trees) << DEEPEST))
-        if not most:
-            return (NoisySums(moves, left, size, rounds),)
-        pairs = draws(p.neighbors, 2, LIMIT, left / SHARE, most, p.rows_per_unit)
-        return NoisySums(moves, left - left / SHARE, size, rounds), *pairs
+    @classmethod
+    def _read_by(cls, schema):
+        return schema.fine()
+
+    def _spends(self, p):
+        size = _MOST_CLASSES * (
+            _WIDEST * len(p.schema.columns) + _MOST_INTERACTIONS * GROUPS**2 + (MOST_TREES << DEEPEST)
+        )
+        return "gaussian", 0, (sensitivity(CodeImage.reach, 2, "add-remove"), size)
 
     def _publish(self, run):
         model = run.released

@@ -34,7 +34,6 @@ from dpfast.kernels import reals
 from dpfast.learners.halfspaces.trees import most_trees
 from dpfast.mechanisms.opening import SURE
 from dpfast.tables.arrays import counted
-from dpfast.tables.columns import text_of
 
 BINS, HATS = 32, 9  # entries of a column of numbers: those shared by bins, and hats of each scale
 _NUMBERS = 2 * (HATS + 1)
@@ -77,23 +76,6 @@ class Opening:
         ]
         counts, ranks = zip(*told, strict=True)
         return cls(n, class_sizes(sizes, deviation / weight, n), counts, ranks)
-
-    @classmethod
-    def of_found(cls, found, classes, planned, n=None):
-        """Return the opening computed from a discovery, for a table whose codes follow from it; `n` if it is public."""
-        noisy = np.array([found.labels.get(text_of(each), 0.0) for each in classes.tolist()])
-        n = float(max(1, reals.sum(noisy) if n is None else n))
-        counts, ranks = [], []
-        for column, rows, rank in zip(found.schema.code_columns, found.counts, found.ranks, strict=True):
-            if rank is None and column.ordered:  # declared
-                rows, rank = _denoised(rows, column, planned.histogram.deviation, n)
-            elif rank is not None:
-                bins = reals.sum(rows[: len(rank)])
-                left = max(n - reals.sum(rows[len(rank) :]), 0.0)
-                rows = np.append(rows[: len(rank)] * (left / bins if bins else 0.0), rows[len(rank) :])
-            counts.append(rows)
-            ranks.append(rank)
-        return cls(n, class_sizes(noisy, planned.labels.deviation, n), tuple(counts), tuple(ranks))
 
     def joined(self, pairs):
         """Return the opening with one more column for each `Interaction` of columns, assumed to be independent."""

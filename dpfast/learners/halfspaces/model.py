@@ -62,7 +62,6 @@ import numpy as np
 
 from dpfast.accounting import NoisySums, bill_noise, discrete_gaussian_sigma
 from dpfast.accounting.costs import discrete_gaussian_cost
-from dpfast.accounting.numbers import float_above
 from dpfast.kernels import reals
 from dpfast.kernels.reals import log
 from dpfast.learners.halfspaces.images import LIMIT, CodeImage
@@ -283,19 +282,12 @@ class Noise:
     It therefore costs as much as `paid` rounds. The sum of the scores and the counts of score levels together cost as
     much as twice `paid` rounds, of which the counts have three quarters, and all if there is no sum. The sum counts
     every row `middle_unit` times, and a row adds at most STEPS to it in size. The counts count every row `level_unit`
-    times; replacing a row changes two of them, and adding a row changes one. If a discovery took the place of the
-    opening, the noise of the rounds was planned with it, for two classes. The exponents of the draws of pairs are
+    times; replacing a row changes two of them, and adding a row changes one. The exponents of the draws of pairs are
     chosen such that the draws cost a 20th of the bill.
     """
 
     def __init__(self, p, image, classes, pairs, leaves=0):
         moves = sensitivity(image.reach, classes, p.neighbors)
-        if p.plan is not None:
-            planned = sensitivity(image.reach, 2, p.neighbors)
-            self.sigma = float_above(Fraction(p.plan.rest[0]) * Fraction(moves, planned))
-            if pairs:
-                self.exponents = [Fraction(each) / (1 if classes == 2 else 2) for each in p.plan.rest[1:]]
-            return
         paid = -(-p.n_rounds // ROUNDS_PAID)
         changes = changed_rows(p.neighbors)
         self.unit = math.isqrt(paid * moves**2 // image.opening_square(changes))

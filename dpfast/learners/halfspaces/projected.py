@@ -190,13 +190,18 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
             )
         return steps
 
+    def _spends(self, p):
+        if p.schedule == "paper":
+            return super()._spends(p)
+        return "gaussian", p.probability_share, (1 << GRID_BITS, 1 << 12)
+
     def _refuse_parts(self, p):
         if p.schedule == "paper":
             raise ValueError('schedule="paper" reads single rows, and no table in parts; use schedule="full-batch"')
 
     def _refuse_rows(self, n, p):
         if p.schedule == "paper":
-            self._steps(p, n, min(self._planned_width(p) + p.fit_intercept, p.n_components))
+            self._steps(p, n, min(self._most_width(p) + p.fit_intercept, p.n_components))
 
     def _checked(self, X=None, y=None, units=None):
         p = super()._checked(X, y, units)

@@ -160,7 +160,7 @@ class DecisionListClassifier(PrivateClassifier):
 
     def _refuse_rows(self, n, p):
         if p.schema is not None and p.conjunctions > 1:
-            check_memory(self._known(n), self._planned_width(p), p.conjunctions, p.negations)
+            check_memory(self._known(n), self._most_width(p), p.conjunctions, p.negations)
 
     def _read_codes(self, X):
         return CodeBits(X) if isinstance(X, CodeTable) else X

@@ -159,6 +159,10 @@ class DPWinnowClassifier(WinnowStream, Voting, PrivateClassifier):
         first = first_hypothesis(p.calibration, p.negations, public.n_features + p.fit_intercept)
         return parts, public, plan, partial(Stream, plan, score_vector(rows, plan.window), rows.unit, first)
 
+    def _spends(self, p):
+        simple = p.calibration == "tight" and p.schedule in ("auto", "fixed")
+        return ("zcdp", p.probability_share, (1, 1)) if simple else super()._spends(p)
+
     def _refuse_parts(self, p):
         if p.schedule != "fixed":
             raise ValueError(
