@@ -14,6 +14,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,10 @@ from dpfast.tables.words import Counts
 
 UNIT = 1 << 30  # grid steps per row, or fewer if the noise is too large for it
 WORDS_SHARE = Fraction(1, 10)  # of delta, for publishing words of columns, and as much for publishing labels
+SHARES = Fraction(6, 100), Fraction(1, 8), Fraction(1, 4)  # of the bill
+PAIR_SHARES = Fraction(1, 8), Fraction(1, 4)  # of epsilon and delta
+LABEL_WEIGHTS = 1, 2, 4, 8  # squares, as multiples of the number of columns
+COMMON_CELL, COMMON_LABEL = 0.25, 0.3  # shares of the rows
 FIRST_LOOK = Fraction(2, 3)  # share of the survey, in squares of sensitivity over noise
 BINS, CELLS = 32, 128  # of numbers or dates of a column: about so many bins, and cells of the second look
 SURE, LIKELY = 4.0, 2.5  # deviations from which a cell holds rows, and from which it does beside another one
@@ -82,20 +87,47 @@ def plan(
     share: Any = 1,
     labels: str | None = None,
     rows_per_unit: int = 1,
+    n: int | None = None,
     **learner: Any,
 ) -> Plan:
     """Plan the survey of a schema for a budget, which it shares with the learner that follows if `share` is below 1.
 
     `labels` says whether labels are counted, too, and whether their set has to be discovered ("open") or is "declared".
-    `learner` are the arguments `kind`, `pure` and `rest` of `dpfast.accounting.opening.survey_noise`.
+    `n` is the number of rows, if it is public. `learner` are the arguments `kind`, `pure` and `rest` of
+    `dpfast.accounting.opening.survey_noise`.
+
+    The share "auto" is the smaller one of the first two of SHARES at which both a cell with COMMON_CELL of the rows
+    and, if labels are open, a label with COMMON_LABEL of them are clear of noise. If neither will do, it is the
+    smallest at which the label is, the first one excepted. Labels weigh no more than that takes. Without a public
+    number of rows, the share is the first one.
 
     A ValueError refuses a budget that does not suffice, words to be discovered with delta = 0, and more than
     MOST_COLUMNS columns to be discovered.
     """
-    columns = len(schema.to_find)
-    refuse_many(columns)
+    refuse_many(len(schema.to_find))
+    given = neighbors, labels, rows_per_unit, learner
+    if n is None or (share != "auto" and labels != "open"):
+        return _plan(schema, epsilon, delta, _shares(learner)[0] if share == "auto" else share, 1, *given)
+    shares = _shares(learner) if share == "auto" else (share,)
+    weights = LABEL_WEIGHTS if labels == "open" else (1,)
+    for some, cell in ((shares[:2], COMMON_CELL), (shares[-2:], math.inf)):
+        for part, weight in product(some, weights):
+            planned = _plan(schema, epsilon, delta, part, weight, *given)
+            least = planned.labels.least + LIKELY * planned.labels.deviation if labels == "open" else 0.0
+            if SURE * planned.first.deviation <= n * cell and least <= n * COMMON_LABEL:
+                return planned
+    return planned
+
+
+def _shares(learner):
+    return PAIR_SHARES if learner.get("kind", "pair") == "pair" else SHARES
+
+
+def _plan(schema, epsilon, delta, share, weight, neighbors, labels, rows_per_unit, learner):
+    """Return the plan of a survey in which the square of the weight of labels is this multiple of the columns."""
     epsilon, delta = exact("epsilon", epsilon), exact("delta", delta)
-    weight = 0 if labels is None else max(1, round(math.sqrt(columns / (1 if labels == "open" else 4))))
+    columns = len(schema.to_find)
+    weight = 0 if labels is None else max(1, round(math.sqrt(columns * weight / (1 if labels == "open" else 4))))
     if not delta:
         moved = changed_rows(neighbors) * rows_per_unit
         return _pure_plan(schema, epsilon, labels, moved * columns, moved * (columns + (labels is not None)), share)
@@ -116,14 +148,6 @@ def plan(
     ]
     second = OpeningHistogram(scales[1], unit)
     return Plan(histogram[0], second, histogram[1], noise.cost, noise.epsilon, noise.delta, noise.total)
-
-
-def auto_share(kind: str, columns: int, epsilon: float, n: int | None) -> Fraction:
-    """Return the share of the survey in the bill: a rule in public numbers, the same for all learners.
-
-    `n` is the number of rows, or None if it is private or not known yet.
-    """
-    return Fraction(1, 8) if kind == "pair" else Fraction(6, 100)
 
 
 def widest(schema: Schema) -> list[CodeColumn]:

@@ -3,8 +3,6 @@
 import os
 from collections.abc import Mapping
 from copy import copy
-from fractions import Fraction
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +13,7 @@ from sklearn.utils.validation import validate_data
 from dpfast.accounting import PrivacySpend
 from dpfast.accounting.claims import warn, warn_of_repeated_rows, warn_of_width
 from dpfast.files.encodings import source_of
-from dpfast.learners.discovery import auto_share, discover, plan, widest
+from dpfast.learners.discovery import discover, plan, widest
 from dpfast.learners.encoder import TableEncoder
 from dpfast.learners.fitting import Public
 from dpfast.learners.parameters import (
@@ -89,17 +87,17 @@ class TableReader(Parameters):
             p.schema = self._read_by(p.schema)
         if p.schema is None or not p.schema.to_find:
             return p
-        kind, pure, rest = self._spends(p)
-        p.encoder_share = self._share_of_survey(p, kind)
-        learner = {} if not getattr(p, "delta", 0) else {"kind": kind, "pure": pure, "rest": rest}
-        p.survey = partial(
-            plan, p.schema, self.epsilon, getattr(self, "delta", 0), self.neighbors, share=p.encoder_share, **learner
-        )
-        left = p.survey()  # may refuse the budget
-        p.epsilon = left.epsilon
-        if learner:
-            p.delta = left.delta
+        p.survey = self._survey(p, **p.source.public)  # may refuse the budget
+        p.epsilon = p.survey.epsilon
+        if getattr(p, "delta", 0):
+            p.delta = p.survey.delta
         return p
+
+    def _survey(self, p, **public):
+        """Return the plan of the survey for checked parameters, and public facts that `plan` takes."""
+        delta = getattr(self, "delta", 0)
+        learner = dict(zip(("kind", "pure", "rest"), self._spends(p), strict=True)) if delta else {}
+        return plan(p.schema, self.epsilon, delta, self.neighbors, share=self.encoder_share, **public, **learner)
 
     @classmethod
     def _read_by(cls, schema):
@@ -113,12 +111,6 @@ class TableReader(Parameters):
         of a sum on its grid and the most entries of one.
         """
         return "pair", 0, (1, 1)
-
-    def _share_of_survey(self, p, kind):
-        """Return the share of the survey in the bill, from public numbers."""
-        if self.encoder_share != "auto":
-            return Fraction(self.encoder_share)
-        return auto_share(kind, len(p.schema.to_find), p.epsilon, p.source.known_rows)
 
     def _tabled(self, classes, p, units=None, rows_per_unit=None, run=None):
         """Return the opened table and its labels in the form that learners ask.
@@ -210,12 +202,11 @@ class TableReader(Parameters):
             check_classification_targets(np.asarray(typed_labels(encoding.labels(), kind).spellings))
         if declared is None and isinstance(getattr(p, "class_weight", None), Mapping):
             raise ValueError("class_weight names classes, and discovered labels may lack one: declare classes=")
-        if self.neighbors == "replace":
-            self._plan_again(p, encoding.n)
-        self._refuse_rows(encoding.n, p)
-        labels = "open" if declared is None else "declared" if self.neighbors == "add-remove" else None
-        planned = p.survey(labels=labels, rows_per_unit=p.rows_per_unit)
         n = encoding.n if self.neighbors == "replace" else None
+        labels = "open" if declared is None else "declared" if n is None else None
+        self._plan_again(p, {"labels": labels, "rows_per_unit": p.rows_per_unit, "n": n})
+        self._refuse_rows(encoding.n, p)
+        planned = p.survey
         if n is not None and declared is None and n < planned.labels.least:
             warn(
                 f"the table has too few rows to discover labels ({n:,}): one is published if about "
@@ -237,10 +228,10 @@ class TableReader(Parameters):
             known = class_codes(labels, len(labels), declared)
         return known
 
-    def _plan_again(self, p, n):
-        """Update checked parameters to a public number of rows, on which the share of the survey depends."""
+    def _plan_again(self, p, public):
+        """Update checked parameters to facts that are known now, on which the plan of the survey depends."""
         unit, source = vars(self).get("_rows_per_unit"), copy(p.source)
-        source.known_rows = n
+        source.public = public
         again = self._for_fit(self._checked(source, None, p.units))
         again.rng = p.rng
         if unit is not None:

@@ -6,7 +6,8 @@ of rows.
 """
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,7 @@ class Source:
     y: Any = None
     X: Any = None
     in_parts = False
-    known_rows: int | None = None  # the number of rows, once it is known and if it is public
+    public: Mapping[str, Any] = MappingProxyType({})  # facts on which the plan of the survey depends, once known
     _marks: tuple[str, ...] = ()  # texts that mark missing values, in addition to those of all cells
     _names_ignored = True  # whether its schema names the columns that are not features
 

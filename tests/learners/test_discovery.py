@@ -160,7 +160,7 @@ def test_a_survey_and_its_learner_cost_no_more_than_what_was_asked_for(name, nei
     schema = Schema([Discovered(f"x{j}") for j in range(16)], label="y")
     model = LEARNERS[name](schema=schema, neighbors=neighbors)
     p = model._checked()
-    planned = p.survey(labels="open")
+    planned = model._survey(p, labels="open")
     assert planned.labels.deviation == pytest.approx(planned.first.deviation / 4)
     assert planned.labels.least < planned.first.least / 4
     assert 0.7 < p.epsilon < 1

@@ -42,7 +42,7 @@ def halfspace(
         deviation = gaussian_sigma(epsilon, delta) * (2 if neighbors == "replace" else 1) * math.sqrt(squares)
         clear = _CLEAR * deviation
 
-        found = None if schema is not None else _discovery(columns, epsilon, delta, neighbors)
+        found = None if schema is not None else _discovery(columns, epsilon, delta, neighbors, n)
         if json:
             figures = {"columns": len(shapes), "noise in rows": deviation, "clear rows": clear, "n": n}
             if found is not None:
@@ -76,7 +76,7 @@ def halfspace(
         say("The noise grows with the square root of the number of columns. With fewer bins, each bin has more rows.")
 
 
-def _discovery(columns, epsilon, delta, neighbors):
+def _discovery(columns, epsilon, delta, neighbors, n):
     """Return the plan of the discovery of a table of which nothing is declared."""
     from dpfast.learners.halfspaces.halfspace import HalfspaceClassifier
     from dpfast.tables.discovered import Discovered
@@ -84,7 +84,7 @@ def _discovery(columns, epsilon, delta, neighbors):
 
     schema = Schema([Discovered(f"x{j}") for j in range(columns)], label="y")
     model = HalfspaceClassifier(epsilon, delta, neighbors=neighbors, schema=schema)
-    return model._checked().survey(labels="open")
+    return model._survey(model._checked(), labels="open", n=n if neighbors == "replace" else None)
 
 
 def _shapes(path):
