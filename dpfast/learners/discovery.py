@@ -54,11 +54,12 @@ MOST_WORDS = 250  # discovered for one column
 SOME = 0.1  # a column of texts has numbers, or dates, if at least this share of the counted rows has them
 COMMON = 32  # a word is common if one in so many rows has it; where none could be published, other words are grouped
 LEAST_CELL = 4.0  # deviations of its noise that a cell of the second look should have in rows
-_MOST_EDGES = 3 * BINS  # of the numbers or dates of a column
+_MOST_EDGES = 4 * BINS  # of the numbers or dates of a column
 LARGEST = 2.0**44
 FIRST_DAY, LAST_DAY = float(date_ends()[0]) - 1, float(date_ends()[-1]) + 1
-_USUAL = sorted([0.0, *(sign * 2.0**power for power in range(-8, 21, 2) for sign in (-1, 1))])  # edges of numbers
-_USUAL_DAYS = [*range(-18263, 21916, 1461)]  # of dates: every four years from 1920 to 2030
+_POWERS = 2.0 ** np.arange(-8, 21, 2)
+_USUAL = np.concatenate([-_POWERS[::-1], [0.0], _POWERS])  # edges of numbers where nothing is clear of noise
+_USUAL_DAYS = np.arange(-18263.0, 21916.0, 1461.0)  # and of dates: every four years from 1920 to 2030
 
 
 @dataclass(frozen=True)
@@ -335,10 +336,17 @@ class _Part:
         if not self._spread.total:
             self._spread = self._first
 
-    def edges(self, bins):
-        """Return the edges of about so many bins of as many rows each, and of the cells of the first look."""
-        at = self._spread.quantiles(np.arange(1, bins) / bins)
-        return self._spread.parting(np.unique(self._snap(np.concatenate([at, self._first.held()]))))
+    def edges(self, bins, beyond):
+        """Return the edges of about so many bins of as many rows each, and of the cells of the first look.
+
+        Those that separate no rows are left out, unless there are edges `beyond` for rows that were not found.
+        """
+        held = self._first.held()
+        edges = np.concatenate([self._spread.quantiles(np.arange(1, bins) / bins), held])
+        if not len(beyond):
+            return self._spread.parting(np.unique(self._snap(edges)))
+        outer = beyond[(beyond < held[0]) | (beyond > held[-1])]
+        return np.unique(self._snap(np.concatenate([edges, outer])))
 
     def quantiles(self, ranks):
         return self._snap(self._spread.quantiles(ranks))
@@ -408,17 +416,18 @@ class _Column:
             return _numeric(self.column, self.numbers)
         facts: dict[str, Any] = {"cells": True} | ({"groups": GROUPS} if self._grouped else {})
         reads, values = self.column.reads, tuple(sorted(self._words))
+        many = self._total - self.known() > max(SOME * self._total, SURE * self._noise)
         if self.numbers is not None:
-            facts |= {"numbers": tuple(self.numbers.edges(BINS).tolist()), "ends": self.numbers.between()}
+            beyond = _USUAL if many and reads != "text" else _USUAL[:0]
+            facts |= {"numbers": tuple(self.numbers.edges(BINS, beyond).tolist()), "ends": self.numbers.between()}
         elif reads in ("number", "integer"):
-            edges = sorted({float(math.floor(edge)) for edge in _USUAL}) if reads == "integer" else _USUAL
-            facts |= {"numbers": tuple(edges), "ends": (0.0, 0.0)}
+            edges = np.unique(np.floor(_USUAL)) if reads == "integer" else _USUAL
+            facts |= {"numbers": tuple(edges.tolist()), "ends": (0.0, 0.0)}
         if self.dates is not None:
-            facts |= {"dates": tuple(self.dates.edges(BINS).tolist()), "days": self.dates.between()}
+            beyond = _USUAL_DAYS if many and reads != "text" else _USUAL_DAYS[:0]
+            facts |= {"dates": tuple(self.dates.edges(BINS, beyond).tolist()), "days": self.dates.between()}
         elif reads == "date":
-            facts |= {"dates": tuple(map(float, _USUAL_DAYS)), "days": (0.0, 0.0)}
-        left = self._total - self.known()
-        many = left > max(SOME * self._total, SURE * self._noise)
+            facts |= {"dates": tuple(_USUAL_DAYS.tolist()), "days": (0.0, 0.0)}
         if values or (reads == "text" and (many or not {"numbers", "dates"} & {*facts})):
             facts["values"] = values
         if "values" not in facts:
