@@ -10,12 +10,22 @@ from types import SimpleNamespace
 import typer
 from rich import reconfigure
 from rich.console import Console
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
+from dpfast.tables.naming import visible
+
 
 class _Console(Console):
-    """A console that leaves a closed pipe to `reporting`; that of rich would exit silently."""
+    """A console that shows control characters of names and labels, and acts on none of them.
+
+    It leaves a closed pipe to `reporting`; that of rich would exit silently.
+    """
+
+    def render(self, renderable, options=None):
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else Segment(visible(segment.text, lines=True), segment.style)
 
     def on_broken_pipe(self):
         raise

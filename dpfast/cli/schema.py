@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from dpfast.tables.naming import listed
+from dpfast.tables.naming import listed, visible
 
 from .options import Decimal, Encoding, Label, Separator
 from .report import errors, reporting
@@ -52,9 +52,10 @@ def draft(
         typer.echo(_HEAD.format(data=Path(data).name) + schema.to_toml(), nl=False)
         for name, odd in nearly_numbers(schema, frame, missing).items():
             options = " ".join(f"--missing {text!r}" for text in odd)
-            typer.echo(f"column {name!r} has numbers and {listed(odd)}: if that means missing, add {options}", err=True)
+            remark = f"column {name!r} has numbers and {listed(odd)}: if that means missing, add {options}"
+            typer.echo(visible(remark), err=True)
         for remark in remarks(schema, frame.slice(0, LOOK), missing, decimal):
-            typer.echo(remark, err=True)
+            typer.echo(visible(remark), err=True)
 
 
 @app.command()
@@ -78,7 +79,7 @@ def check(
             frame = read_frame(data, separator=separator, decimal=decimal, encoding=encoding)
             findings = declared.check(frame) + [f"{fact} is not confirmed" for fact in declared.unconfirmed]
         for finding in findings:
-            typer.echo(finding)
+            typer.echo(visible(finding))
         typer.echo("These lines are private." if findings else "The table is as declared.", err=True)
     if findings:
         raise typer.Exit(1)

@@ -27,6 +27,7 @@ from dpfast.tables.arrays import check_shape
 from dpfast.tables.bit_matrix import SparseBits, suits
 from dpfast.tables.code_bits import CodeBits, packed_codes
 from dpfast.tables.labels import two_classes
+from dpfast.tables.naming import visible
 from dpfast.tables.projection import readable
 from dpfast.tables.unit_rows import unit_products
 
@@ -262,7 +263,7 @@ class PrivateClassifier(TableReader, Private, Saved, Shown, Watched, TableClassi
 
     def _settle(self, run: Run) -> None:
         super()._settle(run)
-        self.notes_ = [*notes_of(self), *run.notes]
+        self.notes_ = [visible(note) for note in (*notes_of(self), *run.notes)]
 
     def _learn(self, table, p, run):
         """Charge and learn, within `_fitting`, from what `_tabled` gives and parameters that `_checked` gives."""

@@ -8,6 +8,7 @@ from scipy import special
 
 from dpfast.kernels import reals
 from dpfast.tables.cells import CodeColumn
+from dpfast.tables.naming import visible
 
 DEVIATIONS = 2.0  # of the noise, that bands and whiskers reach
 _LUCK = 0.1  # the chance with which a column of noise alone seems to be more
@@ -112,9 +113,10 @@ class Term:
         return "rarer values" if code in range(self.column.size)[self.groups] else self.column.meaning(code)
 
     def __str__(self) -> str:
-        width = max(len(self.column.meaning(code)) for code in range(self.column.size))
-        lines = [f"{self.column.meaning(c):{width}}  {w:+.3f}" for c, w in enumerate(self.weights)]
-        return "\n".join([f"{self.column.name} (for {self.label})", *("  " + line for line in lines)])
+        meanings = [visible(self.column.meaning(code)) for code in range(self.column.size)]
+        width = max(map(len, meanings))
+        lines = [f"  {meaning:{width}}  {w:+.3f}" for meaning, w in zip(meanings, self.weights, strict=True)]
+        return "\n".join([visible(f"{self.column.name} (for {self.label})"), *lines])
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ import dpfast
 from dpfast.accounting import PrivacySpend
 from dpfast.report.drawing import Dot, dots
 from dpfast.report.panels import columns_table, panels, plain_table
+from dpfast.tables.naming import visible
 from dpfast.tables.replacing import replace_file
 
 _LARGEST_POWER = 700  # of e that is written as a number
@@ -34,7 +35,7 @@ def write(model: Any, path: str | os.PathLike[str]) -> None:
     """
     check_is_fitted(model)
     text = (
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(_headline(model))}</title>'
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(visible(_headline(model)))}</title>'
         '<meta name="viewport" content="width=device-width,initial-scale=1"><meta name="color-scheme" '
         f'content="light dark"><style>body{{margin:0}}</style></head><body><main>{page(model)}</main></body></html>\n'
     )
@@ -71,7 +72,7 @@ def page(model: Any) -> str:
         "<h2>Parameters</h2>",
         plain_table("the parameters", ("parameter", "value"), parameters),
     ]
-    return f'<div class="dpfast">{"".join(parts)}</div>'
+    return visible(f'<div class="dpfast">{"".join(parts)}</div>', lines=True)
 
 
 def _headline(model):

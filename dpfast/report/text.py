@@ -8,7 +8,7 @@ from typing import Any
 from dpfast.report.additive import code_columns, lost_in_noise, terms
 from dpfast.report.trees import leaves
 from dpfast.tables.cells import MISSING_NAME, CodeColumn
-from dpfast.tables.naming import listed
+from dpfast.tables.naming import listed, visible
 
 _MOST_LEAVES = 5
 MOST_COLUMNS, _MOST_TERMS, _MOST_VALUES, _LONGEST = 250, 30, 12, 300  # columns, terms, values of one, letters of these
@@ -21,7 +21,7 @@ def summary(model: Any) -> str:
         lines += _by_column(terms(model), model.classes_)
         lines += _by_leaf(model)
     lines += found_lines(getattr(model, "encoder_", None))
-    return "\n".join(lines)
+    return "\n".join([visible(lines[0], lines=True), *map(visible, lines[1:])])
 
 
 def _by_column(every, classes):
@@ -62,7 +62,7 @@ def found_lines(encoder: Any) -> list[str]:
     lines = ["discovered privately:"]
     for column in columns[:MOST_COLUMNS]:
         name, holds, _ = column_line(column, found[column.name], encoder.other_.get(column.name))
-        lines.append(f"  {name}: {holds}")
+        lines.append(visible(f"  {name}: {holds}"))
     return lines + [f"  and {len(columns) - MOST_COLUMNS:,} more columns"] * (len(columns) > MOST_COLUMNS)
 
 
@@ -132,12 +132,12 @@ def names_of(model: Any) -> Sequence[str]:
 
 def as_text(rules, names, worths=None):
     """Return the rules as text, one per line, with the support and precision of each if known."""
-    conditions = [condition_text(rule, names) for rule in rules]
+    conditions, labels = [visible(condition_text(rule, names)) for rule in rules], [str(rule.label) for rule in rules]
     width = max(map(len, conditions))
     start = ["if", *["else if"] * len(conditions)]
     lines = [
-        f"{word:7} {condition:{width}}  then  {rule.label}" if condition else f"else  {rule.label}"
-        for word, condition, rule in zip(start, conditions, rules, strict=False)
+        f"{word:7} {condition:{width}}  then  {visible(label)}" if condition else f"else  {visible(label)}"
+        for word, condition, label in zip(start, conditions, labels, strict=False)
     ]
     if worths is not None:
         width = max(map(len, lines))

@@ -9,6 +9,7 @@ from scipy import special
 from dpfast.kernels import reals
 from dpfast.report.additive import code_columns
 from dpfast.tables.cells import CodeColumn
+from dpfast.tables.naming import visible
 
 _LUCK = 0.1  # the chance with which some leaf of noise alone seems to be more
 _NAMED = 3  # values that a condition names
@@ -44,7 +45,7 @@ class Leaf:
         return abs(self.weight) * self.share
 
     def __str__(self) -> str:
-        return f"{' and '.join(self.conditions) or 'any row'}: {self.weight:+.2f}"
+        return visible(f"{' and '.join(self.conditions) or 'any row'}: {self.weight:+.2f}")
 
 
 def leaves(model: Any) -> list[Leaf]:

@@ -1,9 +1,22 @@
-"""Messages about missing columns, with the name that may be meant."""
+"""Messages about missing columns, with the name that may be meant; names and labels as they may be shown."""
 
 from collections import Counter
 from difflib import get_close_matches
 
 LABELS = " to take labels from"
+_CONTROLS = {c: 0x2400 + c for c in range(32)} | {127: 0x2421}  # their pictures
+_HIDDEN = (range(0x80, 0xA0), range(0x202A, 0x202F), range(0x2066, 0x206A), (0x2028, 0x2029), range(0xD800, 0xE000))
+_CONTROLS |= {c: 0xFFFD for codes in _HIDDEN for c in codes}
+_INSIDE = {c: shown for c, shown in _CONTROLS.items() if chr(c) not in "\n\t"}
+
+
+def visible(text, *, lines=False):
+    """Return a text in which control characters are replaced by visible ones, for terminals, pages and messages.
+
+    They are those of C0 and C1, marks of direction that reorder what follows, separators of lines, and surrogates.
+    With `lines`, ends of lines and tabs are kept.
+    """
+    return text if text.isascii() and text.isprintable() else text.translate(_INSIDE if lines else _CONTROLS)
 
 
 def not_there(name, names, what="column", use=LABELS):
