@@ -87,7 +87,7 @@ class HalfspaceClassifier(PrivateClassifier):
         The number of random trees, for a `CodeTable` or a table with a schema; 0 for other rows. Trees see what columns
         say together. They are drawn from what the first rounds released, so they cost no privacy, and each is one more
         column, whose codes are its leaves: see `dpfast.learners.halfspaces.trees`. "auto" is 100 if the rows are many
-        enough for the budget, that is, if n mu is at least 16,000, where n is the public or released number of rows,
+        enough for the budget, that is, if n mu is at least 10,000, where n is the public or released number of rows,
         and a Gaussian mechanism of sensitivity 1 and standard deviation 1 / mu is (epsilon, delta)-DP; otherwise, and
         with `interactions`, it is 0.
     encoder_share : float in (0, 1) or "auto", default="auto"

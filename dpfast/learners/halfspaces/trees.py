@@ -41,7 +41,7 @@ from dpfast.learners.saving import entries, integer, integers
 MOST_TREES, DEEPEST = 1000, 6
 BEFORE = Fraction(15, 100)  # share of the rounds before trees are drawn
 _TREES = 100  # for trees="auto"
-_ENOUGH = 16_000  # for trees="auto": n mu, with n rows and a budget of one Gaussian mechanism of parameter mu
+_ENOUGH = 10_000  # for trees="auto": n mu, with n rows and a budget of one Gaussian mechanism of parameter mu
 _DEPTHS = ((1, 4), (16_000, 5), (40_000, 6))  # the depth, from n mu on
 _RATIO = 6.0  # of the mean square of the images of leaves to that of the other columns
 _FLOOR = 0.05  # of the largest term, added to the size of every term
