@@ -40,9 +40,9 @@ def check_there(data):
 
 def check_columns(data, columns):
     """Refuse --columns for files that say how many columns they have, and warn if an svmlight file lacks it."""
-    from dpfast.files.names import kind_of
+    from dpfast.files.names import is_svmlight
 
-    sparse = kind_of(Path(data)) == "svmlight"
+    sparse = is_svmlight(Path(data))
     if columns is not None and not sparse:
         raise ValueError(f"--columns is for svmlight files; {data} says how many columns it has")
     if columns is None and sparse:

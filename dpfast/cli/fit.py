@@ -309,21 +309,16 @@ def persons_of(data, column, n, **text):
     """Return a number for the person of each of n rows, by the texts or numbers as written: two spellings are two."""
     import numpy as np
 
-    from dpfast.files.encodings import header_of_file, read_frame
-    from dpfast.tables.arrow import Frame, texts
+    from dpfast.files.encodings import header_of_file, units_of_file
     from dpfast.tables.naming import meant
 
     names = [*header_of_file(data, **text)]
     if column not in names:
         raise ValueError(f"{data} has no column {column!r}{meant(column, names)}")
-    number, spellings = texts(column, Frame(read_frame(data, columns=[column], **text)).column(column))
-    nobody = [k for k, spelling in enumerate(spellings) if spelling is None or not spelling.strip()]
-    lacking = int(np.count_nonzero((number < 0) | np.isin(number, nobody)))
-    if lacking:
-        raise ValueError(f"{data}: {lacking} rows have no {column!r}: say whose they are, or leave them out")
-    if len(number) != n:
-        raise ValueError(f"{data} has {len(number)} entries of {column!r} and {n} rows")
-    return np.unique(np.array(spellings, str), return_inverse=True)[1][number]
+    units = units_of_file(data, column, **text)
+    if len(units) != n:
+        raise ValueError(f"{data} has {len(units)} entries of {column!r} and {n} rows")
+    return np.unique(units, return_inverse=True)[1]
 
 
 @contextmanager

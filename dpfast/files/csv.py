@@ -96,6 +96,11 @@ class CsvFile:
                 continue  # with larger blocks; the rows that were read are read again
         raise ValueError(f"a line has more than {self.line_limit:,} bytes")
 
+    def column(self, name):
+        """Yield a column as text, block by block."""
+        for batch in self.batches({name: PLAIN}):
+            yield batch.column(0)
+
     def _blocks(self, size, types, missing):
         """Yield the rows in blocks of so many bytes, as `batches` does; refuse a line that is longer."""
         returned, failures, lives = SimpleQueue(), [], []

@@ -16,12 +16,12 @@ import scipy.sparse as sp
 
 from dpfast.files import csv
 from dpfast.files.datasets import dataset_path
-from dpfast.files.names import NotNumbers, check_names, features_of, kind_of, paths_of, separator_of
+from dpfast.files.names import NotNumbers, check_names, features_of, is_svmlight, kind_of, paths_of, separator_of
 from dpfast.files.parquet import ParquetFiles
 from dpfast.files.readers import csv_steps, fewer, named, read_table
 from dpfast.parts.blocks import BLOCK_BYTES, Spool, Storage, Table
 from dpfast.tables.arrays import is_parted, is_stream
-from dpfast.tables.arrow import ArrayStore
+from dpfast.tables.arrow import ArrayStore, UnitStore
 from dpfast.tables.encoding import Encoding
 from dpfast.tables.objects import Fault
 from dpfast.tables.schema import Label, Schema
@@ -93,7 +93,7 @@ class FileParts(Source):
 
     @property
     def width_read_off(self) -> bool:
-        return self.n_features is None and kind_of(Path(self.path)) == "svmlight"
+        return self.n_features is None and is_svmlight(Path(self.path))
 
     def header(self) -> dict[str, Any]:
         return header_of_file(self.path, **self._text)
@@ -288,8 +288,25 @@ def header_of_file(path, **text):
     """Return the Arrow types of the columns of a CSV or Parquet file by their names; all columns of CSV are text."""
     with _opened(path, **text) as file:
         if isinstance(file, ParquetFiles):
-            return dict(zip(file.schema.names, file.schema.types, strict=True))
+            return file.types
         return dict.fromkeys(file.names, csv.PLAIN)
+
+
+def units_of_file(path, column, **text):
+    """Return a number for each row of a CSV or Parquet file, equal for rows of the same unit, by a column."""
+    kept, n = UnitStore(column, ArrayStore), 0
+    with _opened(path, **text) as file:
+        try:
+            for batch in file.column(column):
+                kept.append(kept.read(batch))
+                n += len(batch)
+        except csv.Unparsed:
+            file.refuse_ragged()
+            raise
+        except Fault as fault:
+            row = None if fault.row is None else n + fault.row
+            raise ValueError(f"{path}: {Fault(column, fault.what, row)}") from None
+    return kept.whole()
 
 
 def read_encoding(path, schema, label=None, *, storage_of=lambda most: ArrayStore, unit=None, **text):

@@ -48,7 +48,8 @@ def refuse_label(path, label):
         raise ValueError(f"{path}: the labels of this kind of file have no name; leave out the label {label!r}")
 
 
-_ENDINGS = (".csv", ".tsv", ".parquet", ".svm", ".svmlight", ".libsvm", ".npz")
+_SPARSE = (".svm", ".svmlight", ".libsvm")
+_ENDINGS = (".csv", ".tsv", ".parquet", *_SPARSE, ".npz")
 WANTED_NAME = f"the name of a file to read must end in one of {', '.join(_ENDINGS)}"
 LONGEST_LINE = 1 << 27  # bytes, where a format says nothing smaller
 EXPANSION, ALWAYS = 400, 1 << 28  # a compressed file may have so many times its bytes, and 256 MB in any case
@@ -155,6 +156,11 @@ def kind_of(path):
         raise FileNotFoundError(f"{path}: there is no such file")
     kinds = {".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".npz": "npz"}
     return kinds.get(ending, "svmlight")
+
+
+def is_svmlight(path):
+    """Return whether the name of a file is that of an svmlight file."""
+    return (path.with_suffix("") if path.suffix == ".gz" else path).suffix.lower() in _SPARSE
 
 
 def separator_of(path):

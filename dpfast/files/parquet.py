@@ -28,9 +28,11 @@ class ParquetFiles:
 
     def __init__(self, path):
         self.paths = paths_of(path)
+        self._schemas: list[pa.Schema] = []
         self.sizes, self._places = [], []  # and for each row group its file, and its number there
         for at, each in enumerate(self.paths):
             with _opened(each) as file:
+                self._schemas.append(file.schema_arrow)
                 if not at:
                     self.schema = file.schema_arrow
                 elif file.schema_arrow.names != self.schema.names:
@@ -38,6 +40,18 @@ class ParquetFiles:
                 numbers = range(file.metadata.num_row_groups)
                 self._places += [(at, k) for k in numbers]
                 self.sizes += [file.metadata.row_group(k).num_rows for k in numbers]
+
+    @property
+    def types(self):
+        """Return the type in which a column is declared in all files, by its name: text, if they differ in kind."""
+        return {name: _common({each.field(name).type for each in self._schemas}) for name in self.schema.names}
+
+    def column(self, name):
+        """Yield a column block by block."""
+        for path in self.paths:
+            with _opened(path) as file:
+                for batch in file.iter_batches(batch_size=1 << 16, columns=[name]):
+                    yield batch.column(0)
 
     def groups(self):
         """Return all nonempty row groups as pairs of the number of a file and the number of a group in it."""
@@ -96,6 +110,19 @@ class ParquetFiles:
                 refuse_lacking(encoding.names, file.schema_arrow.names)
                 for batch in file.iter_batches(batch_size=1 << 16, columns=encoding.names):
                     encoding.add(batch)
+
+
+def _common(kinds):
+    """Return the type of which columns of several types are read; in a text, each cell is read by itself."""
+    kinds = {each.value_type if pa.types.is_dictionary(each) else each for each in kinds}
+    kinds = {each for each in kinds if not pa.types.is_null(each)} or kinds
+    if len(kinds) == 1:
+        return kinds.pop()
+    if all(map(pa.types.is_integer, kinds)):
+        return pa.int64()
+    return (
+        pa.float64() if all(pa.types.is_integer(each) or pa.types.is_floating(each) for each in kinds) else pa.string()
+    )
 
 
 def _floats(file, k, names, dtype, start):

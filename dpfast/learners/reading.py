@@ -29,12 +29,23 @@ from dpfast.learners.parameters import (
 )
 from dpfast.learners.saving import entries, found_facts, found_shares
 from dpfast.learners.units import bounded_rows, own_generator
+from dpfast.tables.arrays import untyped
 from dpfast.tables.bit_matrix import BitMatrix, SparseBits
 from dpfast.tables.code_bits import CodeBits
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.columns import text_of
 from dpfast.tables.encoding import Encoding, encode
-from dpfast.tables.labels import class_codes, completed, label_kind, labels_among, other_label, typed, typed_labels
+from dpfast.tables.labels import (
+    class_codes,
+    column_of,
+    completed,
+    counts_by_class,
+    label_kind,
+    labels_among,
+    labels_of,
+    other_label,
+    refuse_fractions,
+)
 from dpfast.tables.schema import Label, Schema
 from dpfast.tables.sources import undeclared, with_column_names, with_names
 
@@ -182,8 +193,11 @@ class TableReader(Parameters):
 
     def _declared(self, encoding, classes, kind):
         """Return the labels of all rows as numbers of the declared classes, or of those that occur."""
-        labels = typed_labels(encoding.labels(), kind)
-        known = class_codes(labels, len(labels), typed(classes, kind))
+        numbers, identities = encoding.spelled()
+        if classes is None:
+            known = class_codes(column_of(numbers, identities, kind), len(numbers))
+        else:
+            known = labels_of(numbers, identities, classes, kind)
         if not self.__sklearn_tags__().classifier_tags.multi_class:
             known.signs()  # refuses more than two classes
         return known
@@ -199,7 +213,9 @@ class TableReader(Parameters):
             self._refuse_classes(known.classes, p)
             declared = known.classes
         elif kind == "float":
-            check_classification_targets(np.asarray(typed_labels(encoding.labels(), kind).spellings))
+            check_classification_targets(column_of(*encoding.spelled(), kind).spellings)
+        elif kind == "cells":
+            refuse_fractions(encoding.spelled()[1])
         if declared is None and isinstance(getattr(p, "class_weight", None), Mapping):
             raise ValueError("class_weight names classes, and discovered labels may lack one: declare classes=")
         n = encoding.n if self.neighbors == "replace" else None
@@ -216,6 +232,8 @@ class TableReader(Parameters):
         names, counts = np.array(p.schema.names, dtype=object), encoding.counts()
         public = Public(encoding.n, len(names), names, declared=classes is not None or not pure)
         run.charge(public, planned.total, learns=False, survey=1)
+        if declared is not None:
+            counts.labels = counts_by_class(counts.labels, declared)
         spelled = None if declared is None else [text_of(each) for each in declared.tolist()] if labels else []
         found = discover(encoding, counts, planned, run.rng, spelled, n)
         run.used["survey"] += 1
@@ -223,7 +241,7 @@ class TableReader(Parameters):
         if declared is None:
             multi = self.__sklearn_tags__().classifier_tags.multi_class
             declared = completed([*found.labels][: MOST_LABELS if multi else 2], kind)
-            encoder.other_label_ = other_label(found.labels, declared)
+            encoder.other_label_ = other_label(counts_by_class(found.labels, declared), declared)
             labels = labels_among(*encoding.spelled(), declared, encoder.other_label_)
             known = class_codes(labels, len(labels), declared)
         return known
@@ -301,6 +319,7 @@ class TableReader(Parameters):
 
     def _named(self, X):
         """Return X with the names of the columns of the fit, for models of undeclared tables."""
+        X = untyped(X) if isinstance(X, list | tuple) else X
         if isinstance(X, CodeTable) or not hasattr(X, "shape"):
             return X
         if self.schema is None:

@@ -29,34 +29,28 @@ For lists, group privacy of the pair, (k e, d (e^(k e) - 1) / (e^e - 1)), is an 
 exponent (tests/learners/test_units.py compares the two numerically). The case k = 1 costs nothing.
 """
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from dpfast import random
-from dpfast.tables.labels import one_kind
+from dpfast.tables.arrays import untyped
+from dpfast.tables.arrow import Frame
 
 
 def bounded_rows(units: Any, rows_per_unit: int, rng: np.random.Generator) -> np.ndarray | None:
     """Return a mask of the rows to keep, or None if all are kept; `units` has the unit of each row."""
-    ids = np.asarray(units)
-    if ids.dtype.kind == "f" and isinstance(units, list | tuple) and all(isinstance(each, Integral) for each in units):
-        ids = np.array(units, dtype=object)  # integers too far apart for any of numpy's types
-    if ids.dtype.kind in "US" and isinstance(units, list | tuple) and ids.tolist() != list(units):
-        ids = np.array(units, dtype=object)  # numpy's texts lose NUL characters at their ends
+    ids = untyped(units)
     if ids.ndim != 1 or not len(ids):
         raise ValueError(f"units must say whose each row is, one entry a row, got shape {ids.shape}")
-    lacking = [each is None or each != each for each in ids] if ids.dtype.kind in "OfcmM" else []
-    if isinstance(units, np.ma.MaskedArray):
-        lacking = (np.ma.getmaskarray(units) | (ids != ids)).tolist()
-    if any(lacking):
-        raise ValueError(f"units must say whose each row is, and row {lacking.index(True)} has none")
-    one_kind(ids if isinstance(units, np.ndarray) else units, "units")  # numpy would make one unit of 1 and "1"
-    if ids.dtype.kind == "O":
-        kinds = {type(each) for each in ids}
-        if len(kinds) > 1:
-            raise ValueError(f"units must be of one kind, got {sorted(kind.__name__ for kind in kinds)}")
+    if ids.dtype == object:
+        ids = Frame({"units": ids}).identities("units")[0]
+        lacking = ids < 0
+    else:
+        lacking = np.ma.getmaskarray(units) if isinstance(units, np.ma.MaskedArray) else np.zeros(len(ids), bool)
+        lacking = lacking | (ids != ids)
+    if lacking.any():
+        raise ValueError(f"units must say whose each row is, and row {int(np.argmax(lacking))} has none")
     unit, sizes = np.unique(ids, return_inverse=True, return_counts=True)[1:]
     if sizes.max() <= rows_per_unit:
         return None

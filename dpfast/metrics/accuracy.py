@@ -8,7 +8,7 @@ from scipy.optimize import brentq
 
 from dpfast.accounting import Budget
 from dpfast.metrics.figure import ConfusionMatrix, Counter, Figure, check_level, half_width
-from dpfast.tables.labels import class_codes, one_kind
+from dpfast.tables.labels import are_equal, class_codes, labels_as_they_are
 
 
 def accuracy(
@@ -101,10 +101,10 @@ def confusion_matrix(
 
 def _right(y_true, y_pred):
     """Return the number of correct predictions, and the number of all."""
-    y_true, y_pred = np.asarray(one_kind(y_true, "y_true")), np.asarray(one_kind(y_pred, "y_pred"))
+    y_true, y_pred = (labels_as_they_are(y, name) for y, name in ((y_true, "y_true"), (y_pred, "y_pred")))
     if y_true.ndim != 1 or y_true.shape != y_pred.shape:
         raise ValueError(f"y_true and y_pred must be of one shape (n,), got {y_true.shape} and {y_pred.shape}")
-    return int(np.count_nonzero(y_true == y_pred)), len(y_true)
+    return int(np.count_nonzero(are_equal(y_true, y_pred))), len(y_true)
 
 
 def _interval(right, n, noise, level, neighbors):

@@ -22,7 +22,8 @@ from dpfast.learners.parameters import PrivateParameters
 from dpfast.learners.private import PrivateClassifier
 from dpfast.learners.units import own_generator
 from dpfast.mechanisms import discrete_gaussian
-from dpfast.tables.labels import one_kind
+from dpfast.tables.arrays import untyped
+from dpfast.tables.labels import are_equal, labels_as_they_are, seen_labels
 from dpfast.tables.sources import picked
 
 _MOST_RUNS = 1000
@@ -145,14 +146,14 @@ def private_search(
         raise ValueError(f"runs must be an integer in [1, {_MOST_RUNS}], got {runs!r}")
     if not isinstance(validation, Real) or not 0 < validation < 1:
         raise ValueError(f"validation must lie in (0, 1), got {validation!r}")
-    y, rng = np.asarray(one_kind(y, "y")), random.generator(random_state)
-    X = X if hasattr(X, "shape") else np.asarray(X)
+    y, rng = labels_as_they_are(y), random.generator(random_state)
+    X = X if hasattr(X, "shape") else untyped(X)
     n = X.shape[0]
     if y.shape != (n,):
         raise ValueError(f"y must have one label for each of {n} rows, got shape {y.shape}")
     held_out = own_generator(rng).random(n) < validation
     train = picked(X, y, ~held_out, n)
-    declared, classes = classes is not None, np.unique(y) if classes is None else classes
+    declared, classes = classes is not None, seen_labels(y)[1] if classes is None else classes
     base, each = _run_claim(offered, train, classes, (*most, neighbors), int(runs))
     sigma = discrete_gaussian_sigma(base, each)
     released = (Release("best of a search", 1, 1),)
@@ -168,7 +169,7 @@ def private_search(
         index = int(rng.integers(len(offered)))
         model = clone(offered[index]).set_params(random_state=rng)
         model.fit(*train, classes=classes)
-        right = int(np.count_nonzero(np.asarray(model.predict(X[held_out])) == y[held_out]))
+        right = int(np.count_nonzero(are_equal(model.predict(X[held_out]), y[held_out])))
         noisy = int(discrete_gaussian([right], sigma, rng=rng)[0])
         if best is None or noisy > best[0]:
             best = noisy, index, model

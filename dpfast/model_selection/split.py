@@ -14,7 +14,8 @@ from dpfast.learners.base import PrivateClassifier as Learner
 from dpfast.learners.parameters import PrivateParameters
 from dpfast.learners.private import PrivateClassifier
 from dpfast.metrics import ConfusionMatrix, Figure, Reliability, Roc
-from dpfast.tables.labels import one_kind
+from dpfast.tables.arrays import untyped
+from dpfast.tables.labels import labels_as_they_are
 from dpfast.tables.sources import count_rows, picked
 
 
@@ -265,8 +266,8 @@ def private_split(
     """
     if not isinstance(test_share, Real) or not 0 < test_share < 1:
         raise ValueError(f"test_share must lie in (0, 1), got {test_share!r}")
-    y, rng = np.asarray(one_kind(y, "y")), random.generator(random_state)
-    X = np.asarray(X) if isinstance(X, list | tuple) else X
+    y, rng = labels_as_they_are(y), random.generator(random_state)
+    X = untyped(X) if isinstance(X, list | tuple) else X
     n = count_rows(X)
     if y.shape != (n,):
         raise ValueError(f"y must have one label for each of {n} rows, got shape {y.shape}")

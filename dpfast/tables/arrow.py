@@ -17,7 +17,7 @@ from dpfast.parts.blocks import slices
 from dpfast.tables.arrays import is_spark, narrowest, refuse_plan
 from dpfast.tables.cells import FIXED, MISSING, all_numbers, date_codes, number_codes, text_cells
 from dpfast.tables.columns import repeated, text_of
-from dpfast.tables.objects import Fault, array_of
+from dpfast.tables.objects import Fault, array_of, identity, plain, typed_array
 from dpfast.tables.words import Words
 
 _TEXT = pa.large_string()
@@ -78,6 +78,39 @@ class Frame:
     def column(self, name: str) -> pa.Array:
         """Return one whole column; NaN of pandas and numpy are nulls."""
         return _whole(self._stored(name))
+
+    def is_untyped(self, name: str) -> bool:
+        """Return whether the cells of a column have no common type: a list, objects, or categories that are objects."""
+        if isinstance(self._table, pa.Table | pa.RecordBatch):
+            return False
+        values = self._table[name]
+        if isinstance(values, pa.Array | pa.ChunkedArray):
+            return False
+        categories = getattr(getattr(values, "dtype", None), "categories", None)
+        return _objects(values if categories is None else categories)
+
+    def told_apart(self, name: str) -> pa.Array:
+        """Return a column whose cells are equal only if they are the same; identities, if it has no type."""
+        if not self.is_untyped(name):
+            return self.column(name)
+        index, known = self.identities(name)
+        return pa.array(known, _TEXT).take(pa.array(index, mask=index < 0))
+
+    def identities(self, name: str, marks: tuple = ()) -> tuple[np.ndarray, list]:
+        """Return a column as numbers of its distinct cells, int32 with -1 for missing, and their identities.
+
+        Two cells have one identity only if they are the same, whatever the types and widths of columns: see
+        `dpfast.tables.objects.identity`. The identities are distinct.
+        """
+        if not self.is_untyped(name):
+            return identities(name, _whole(self._stored(name)), marks)
+        values = list(self._table[name])
+        if (array := typed_array(values)) is not None:
+            return identities(name, array, marks)
+        place: dict[str, int] = {}
+        return np.array([_place(name, row, value, marks, place) for row, value in enumerate(values)], np.int32), [
+            *place
+        ]
 
     def pieces(self, name: str, size: int) -> list[Callable[[], pa.Array]]:
         """Return functions that return one column, so many rows each, so that chunks are not joined all at once."""
@@ -159,6 +192,24 @@ def texts(name: str, array: pa.Array, marks: tuple = ()) -> tuple[np.ndarray, li
         place[[*missing, -1]] = -1
         index = place[index]
     return index, values
+
+
+def identities(name: str, array: pa.Array, marks: tuple = ()) -> tuple[np.ndarray, list]:
+    """Return the cells of an Arrow array as `Frame.identities` does."""
+    array = distinct(name, array)
+    place: dict[str, int] = {}
+    places = [_place(name, None, value, marks, place) for value in array.dictionary.to_pylist()]
+    index = array.indices.cast(pa.int32()).fill_null(-1).to_numpy(zero_copy_only=False)
+    return np.array([*places, -1], np.int32)[index], [*place]
+
+
+def _place(name, row, value, marks, place):
+    """Return the number of the identity of a cell, a new one if it is the first of its kind; -1 if it is missing."""
+    try:
+        known = identity(value)
+    except TypeError as error:
+        raise Fault(name, f"holds {error}", row) from None
+    return -1 if known is None or plain(known) in marks else place.setdefault(known, len(place))
 
 
 def reads_of(name: str, kind: pa.DataType) -> str:
@@ -400,29 +451,35 @@ class CellStore:
 
 
 class UnitStore:
-    """Store of the unit of each row: integers as they are, anything else as numbers of texts."""
+    """Store of the unit of each row: integers as they are, anything else as numbers of identities."""
 
     def __init__(self, name: str, storage: Callable):
         self.name, self._storage = name, storage
         self._kept: Any = None
+        self._kind = ""
 
     def read(self, array: pa.Array) -> Any:
         """Return the entries of some rows; a row without a unit is refused."""
         if pa.types.is_integer(array.type):
             missing = array.is_null().to_numpy(zero_copy_only=False)
             read: Any = array.fill_null(0).to_numpy(zero_copy_only=False)
+            read = read if read.dtype == np.uint64 else read.astype(np.int64, copy=False)
         else:
-            read = texts(self.name, array)
-            nobody = [k for k, value in enumerate(read[1]) if value is None or not value.strip()]
+            read = identities(self.name, array)
+            nobody = [k for k, value in enumerate(read[1]) if not value.strip()]
             missing = (read[0] < 0) | np.isin(read[0], nobody)
         if missing.any():
             raise Fault(self.name, "is empty, and units= says whose each row is", int(np.argmax(missing)))
         return read
 
     def append(self, read: Any) -> None:
-        """Append a result of `read`."""
+        """Append a result of `read`; refuse another type than that of earlier rows, with which units could merge."""
+        kind = "texts" if isinstance(read, tuple) else str(read.dtype)
         if self._kept is None:
             self._kept = TextStore(self._storage) if isinstance(read, tuple) else self._storage(read.dtype)
+            self._kind = kind
+        if kind != self._kind:
+            raise Fault(self.name, f"says whose each row is, and must be of one type: {kind} here, {self._kind} before")
         self._kept.append(read)
 
     def whole(self) -> np.ndarray:

@@ -14,9 +14,9 @@ first and the last of these codes. Codes of negative numbers are mirrored: such 
 -m_k, and numbers from -m_0 on have the code of zero. Codes increase with the numbers, and powers of two are upper ends.
 
 *Texts.* Blanks around a text do not count. A text is missing if it is empty or one of MARKS. It is a number if it
-consists of digits with at most one decimal point and an exponent, and a date if it is YYYY-MM-DD, with or without a
-time of day after it. Everything else is a word. Of a word of more than LONGEST characters, its first 64 and a digest of
-128 bits are kept; otherwise its space in memory would have no bound.
+consists of digits with at most one decimal point and an exponent, or is inf, and a date if it is YYYY-MM-DD, with or
+without a time of day after it. Everything else is a word. Of a word of more than LONGEST characters, its first 64 and a
+digest of 128 bits are kept; otherwise its space in memory would have no bound.
 
 *Cells of the survey.* Rows are first counted by few cells: numbers by their sign and power of two, with zero for
 itself, dates by their year, and missing ones. A cell of a table is in exactly one of them, or is a word.
@@ -63,7 +63,7 @@ SURVEYED_MISSING = SURVEYED_NUMBERS + _YEARS
 SURVEYED = SURVEYED_MISSING + 1  # cells in all
 _SHIFT = 52 - _BITS
 _BASE = (1023 + _LEAST) << _BITS
-_NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
+_NUMBER = r"^[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|inf)$"
 _DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ].*)?$"
 _TEXT = pa.large_string()
 OTHER_NAME, MISSING_NAME = "other", "missing"

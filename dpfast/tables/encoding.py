@@ -29,9 +29,9 @@ from dpfast.tables.arrow import (
 )
 from dpfast.tables.cells import SURVEYED, CodeColumn, bin_search, counted_cells, date_codes, number_codes, surveyed
 from dpfast.tables.codes import CodeTable
-from dpfast.tables.columns import Boolean, Category, Date, Numeric, coder, places, refuse_lacking, text_of
+from dpfast.tables.columns import Boolean, Category, Date, Numeric, coder, refuse_lacking, text_of
 from dpfast.tables.discovered import Discovered, bins_of, found_codes, looked_up
-from dpfast.tables.labels import LabelColumn, Labels, tidy_labels
+from dpfast.tables.labels import LabelColumn, Labels, class_numbers, column_of
 from dpfast.tables.objects import Fault
 from dpfast.tables.schema import Label, Schema
 from dpfast.tables.words import Counts, tally
@@ -98,7 +98,7 @@ class Encoding:
         try:
             parts = [reader(frame.column(reader.column.name)) for reader in self._readers]
             labels = None if self._label is None else self._read_labels(frame, y)
-            units = None if self.units is None else self.units.read(frame.column(self.units.name))
+            units = None if self.units is None else self.units.read(frame.told_apart(self.units.name))
         except Fault as fault:
             raise Fault(fault.column, fault.what, None if fault.row is None else self.n + fault.row) from None
         for stores, part in zip(self._stores, parts, strict=True):
@@ -143,12 +143,12 @@ class Encoding:
         return label_column(self._label, *self.spelled())
 
     def spelled(self) -> tuple[np.ndarray, list]:
-        """Return the labels of all rows as numbers of their spellings, and the spellings."""
+        """Return the labels of all rows as numbers of their identities, and the identities."""
         assert self._labels is not None
         return self._labels.whole()
 
     def spellings(self) -> set:
-        """Return the spellings of the labels that occur."""
+        """Return the identities of the labels that occur."""
         index, values = self.spelled()
         return {values[k] for k in np.unique(index).tolist()}
 
@@ -230,23 +230,19 @@ class Encoding:
     def _read_labels(self, frame, y):
         name = self._label.name
         if y is not None:
-            labels = Frame({name: y})
-            if labels.n != frame.n:
-                raise ValueError(f"X and y must have as many rows, got {frame.n} and {labels.n}")
-            array = labels.column(name)
-        else:
-            array = frame.column(name)
-        index, values = texts(name, array, self.schema.missing_values)
+            frame, n = Frame({name: y}), frame.n
+            if frame.n != n:
+                raise ValueError(f"X and y must have as many rows, got {n} and {frame.n}")
+        index, known = frame.identities(name, self.schema.missing_values)
         if (index < 0).any():
             raise Fault(name, "has no label; leave the row out", int(np.argmax(index < 0)))
         if self._label.classes is not None:
-            place = places(map(text_of, self._label.classes))
-            unknown = [k for k, value in enumerate(values) if value is not None and place(value) is None]
-            wrong = np.flatnonzero(np.isin(index, unknown)) if unknown else ()
+            codes = class_numbers(known, np.array(self._label.classes), -1)
+            wrong = np.flatnonzero(taken(np.array([*codes, -1]), index) < 0) if -1 in codes else ()
             if len(wrong):
                 some = ", ".join(repr(text_of(each)) for each in self._label.classes[:8])
                 raise Fault(name, f"has a label that is not declared; the classes are {some}", int(wrong[0]))
-        return index, values
+        return index, known
 
 
 def _pick(new, store, rows):
@@ -258,13 +254,12 @@ def _pick(new, store, rows):
     new.append((whole[0][rows], whole[1]) if isinstance(whole, tuple) else whole[rows])
 
 
-def label_column(label: Label, numbers: np.ndarray, spellings: list) -> LabelColumn:
-    """Return labels from the numbers of their spellings, as the declared classes if there are any."""
+def label_column(label: Label, numbers: np.ndarray, identities: list) -> LabelColumn:
+    """Return labels from the numbers of their identities, as the declared classes if there are any."""
     if label.classes is None:
-        return LabelColumn(numbers, tidy_labels(spellings))
-    codes = map(places(map(text_of, label.classes)), spellings)
-    known = np.array([-1 if code is None else code for code in codes], narrowest(len(label.classes)))  # -1 for no row
-    return LabelColumn(taken(known, numbers), np.array(label.classes))
+        return column_of(numbers, identities, None)
+    known = class_numbers(identities, np.array(label.classes), -1)  # -1 for no row
+    return LabelColumn(taken(np.array(known, narrowest(len(label.classes))), numbers), np.array(label.classes))
 
 
 class _Reader:

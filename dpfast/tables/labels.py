@@ -1,5 +1,6 @@
 """Labels as learners read them: the number of a class for each row, and the classes."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any, NamedTuple
@@ -8,9 +9,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike
 
-from dpfast.tables.arrays import is_dask, narrowest, refuse_masked, taken
+from dpfast.tables.arrays import is_dask, narrowest, refuse_masked, taken, untyped
 from dpfast.tables.arrow import Frame
 from dpfast.tables.columns import text_of
+from dpfast.tables.objects import NUMBER, TRUTH, Fault, plain
 
 _CLOSE = 1 << 16
 MOST_READ_OFF = 20  # labels of an undeclared set; more are hardly classes, and may identify persons
@@ -79,20 +81,9 @@ class LabelColumn:
     __hash__ = None  # type: ignore[assignment]  # as arrays have none
 
 
-def one_kind(y: Any, name: str = "y") -> Any:
-    """Return labels; refuse lists of several types, in which one label would change how numpy reads the others."""
-    refuse_masked(name, y)
-    if isinstance(y, list | tuple):
-        kinds = {kind for kind in map(type, y) if not issubclass(kind, list | tuple | np.ndarray)}
-        kinds = {next((of for of in _KINDS if issubclass(kind, of)), kind) for kind in kinds}
-        if len(kinds) > 1:
-            names = " and ".join(sorted(kind.__name__ for kind in kinds))
-            raise ValueError(f"{name} must hold labels of one kind, got a list of {names}; give an array of one type")
-    return y
-
-
+_HELD = "labels must be text, integers, booleans or finite floats of at most 64 bits"
 _DISCRETE = "biuUS"  # kinds of arrays whose values are always finite and discrete
-_KINDS = (bool, np.bool_, str, Integral, Real)  # the kind of a label is the first that it is an instance of
+_KINDS = (bool, np.bool_, str, Integral, Real)  # the kind of a class is the first that it is an instance of
 
 
 def class_codes(y: Any, n: int | None, classes: ArrayLike | None = None) -> Labels:
@@ -104,6 +95,10 @@ def class_codes(y: Any, n: int | None, classes: ArrayLike | None = None) -> Labe
     from sklearn.utils.multiclass import check_classification_targets
     from sklearn.utils.validation import check_consistent_length
 
+    if classes is not None and (cells := _cells(y)) is not None:
+        if n is not None and len(cells[0]) != n:
+            check_consistent_length(np.empty(n), cells[0])
+        return labels_of(*cells, classes)
     y, seen = seen_labels(y)
     if n is not None and len(y) != n:
         check_consistent_length(np.empty(n), y)
@@ -118,20 +113,121 @@ def class_codes(y: Any, n: int | None, classes: ArrayLike | None = None) -> Labe
     _refuse_unsaved(known)
     unknown = [] if classes is None else _beyond(seen, known)
     if unknown:
-        row = int(np.flatnonzero(np.asarray(y == unknown[0]))[0]) + 1
-        raise ValueError(f"the label of row {row} is not among classes={known.tolist()}")
-    if len(known) < 2:
-        only = "" if classes is None else f": {known.tolist()[0]!r}"
-        raise ValueError(f"y must have at least two classes, got one class only{only}; see classes=")
+        _refuse_undeclared(int(np.flatnonzero(np.asarray(y == unknown[0]))[0]), known)
+    _refuse_few(known, classes is not None)
     if isinstance(y, LabelColumn):
         places = _places(known, y.spellings).astype(narrowest(len(known) + 1))
         return Labels(taken(places, y.numbers), known, classes is not None)
     return Labels(_places(known, y), known, classes is not None)
 
 
+def labels_of(numbers: np.ndarray, identities: list, classes: ArrayLike, kind: str | None = None) -> Labels:
+    """Return labels as numbers of declared classes, each by its cell alone; refuse labels that are not declared.
+
+    `numbers` has the number of the identity of each row (`dpfast.tables.objects`). The type of the classes is `kind`,
+    or that of their declaration.
+    """
+    known = _declared(typed(classes, kind))
+    _refuse_unsaved(known)
+    codes = np.array([*class_numbers(identities, known, -1), -1], narrowest(len(known)))
+    codes = taken(codes, numbers)
+    if (codes < 0).any():
+        _refuse_undeclared(int(np.argmax(codes < 0)), known)
+    _refuse_few(known, True)
+    return Labels(codes, known, True)
+
+
+def _refuse_undeclared(row, known):
+    raise ValueError(f"the label of row {row + 1} is not among classes={known.tolist()}")
+
+
+def _refuse_few(known, declared):
+    if len(known) < 2:
+        only = f": {known.tolist()[0]!r}" if declared else ""
+        raise ValueError(f"y must have at least two classes, got one class only{only}; see classes=")
+
+
+def _cells(y):
+    """Return labels without a type as numbers of their identities, and the identities; None for typed labels.
+
+    Refused are missing labels, and those that no model can hold.
+    """
+    refuse_masked("y", y)
+    if not isinstance(y, list | tuple) and not _is_objects(y):
+        return None
+    held = untyped(y)
+    if held.ndim == 2 and held.shape[1] == 1:
+        from sklearn.utils.validation import column_or_1d
+
+        held = column_or_1d(held, warn=True)
+    if held.ndim != 1 or not len(held):
+        return None  # refused as arrays are
+    _refuse_nul(held)
+    try:
+        numbers, known = Frame({"y": held}).identities("y")
+    except Fault as fault:
+        raise ValueError(f"y {fault.what}; {_HELD}") from None
+    missing = numbers < 0
+    if missing.any():
+        raise ValueError(f"Input y contains NaN, or no label, in row {int(np.argmax(missing)) + 1}")
+    return numbers, known
+
+
+def _is_objects(y):
+    dtype = getattr(y, "dtype", None)
+    dtype = getattr(getattr(dtype, "categories", None), "dtype", dtype)
+    return isinstance(dtype, np.dtype) and dtype == np.dtype(object)
+
+
+def class_values(identities: Iterable[str]) -> np.ndarray:
+    """Return labels as an array, in the type that all of them have: texts, truth values, integers or floats.
+
+    Truth values are numbers beside numbers, and all are texts beside texts.
+    """
+    known = [*identities]
+    kinds = {each[:2] if each.startswith("\0") else "" for each in known}
+    texts = [plain(each) for each in known]
+    if kinds == {TRUTH}:
+        return np.array([text == "true" for text in texts])
+    if not known or not kinds <= {TRUTH, NUMBER}:
+        return np.array(texts) if texts else np.empty(0, str)
+    texts = [
+        str(int(text == "true")) if each.startswith(TRUTH) else text for each, text in zip(known, texts, strict=True)
+    ]
+    values = typed(texts, "integer")
+    return np.asarray(typed(texts, "float") if values is texts else values)
+
+
+def labels_as_they_are(y: Any, name: str = "y") -> np.ndarray:
+    """Return labels as an array: of objects if they have no type, so that none changes how the others are read."""
+    refuse_masked(name, y)
+    return untyped(y)
+
+
+def are_equal(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Return a mask of the rows in which two arrays have the same label, regardless of types and widths.
+
+    Truth values are equal to 1 and 0.
+    """
+    if one.dtype.kind == other.dtype.kind != "O":
+        return one == other
+    place: dict[str, int] = {}
+    numbers = []
+    for y in (one, other):
+        index, known = Frame({"y": y}).identities("y")
+        known = [NUMBER + str(int(each == TRUTH + "true")) if each.startswith(TRUTH) else each for each in known]
+        numbers.append(np.array([*(place.setdefault(each, len(place)) for each in known), -1])[index])
+    return (numbers[0] == numbers[1]) & (numbers[0] >= 0)
+
+
 def _declared(classes):
     """Return the declared set, sorted; refuse labels that an array of one type would change."""
-    held = np.asarray(one_kind(classes, "classes"))
+    refuse_masked("classes", classes)
+    kinds = {next((of for of in _KINDS if issubclass(each, of)), each) for each in set(map(type, classes))}
+    if len(kinds) > 1 and isinstance(classes, list | tuple):
+        names = " and ".join(sorted(kind.__name__ for kind in kinds))
+        raise ValueError(f"classes must hold labels of one kind, got a list of {names}; give an array of one type")
+    held = np.asarray(classes)
     if held.ndim != 1:
         raise ValueError(f"classes must be a list of labels, got shape {held.shape}")
     lost = next((each for each, kept in zip(classes, held.tolist(), strict=True) if kept != each == each), None)
@@ -160,8 +256,7 @@ def _refuse_unsaved(known):
         held = kind in "biuU" or (kind == "f" and size <= 8 and bool(np.isfinite(known).all()))
     if not held:
         raise ValueError(
-            f"labels must be text, integers, booleans or finite floats of at most 64 bits, got {known.dtype}: a saved "
-            "model cannot hold others; y.astype(str) makes text of them"
+            f"{_HELD}, got {known.dtype}: a saved model cannot hold others; y.astype(str) makes text of them"
         )
 
 
@@ -183,9 +278,12 @@ def seen_labels(y: Any) -> tuple[Any, np.ndarray]:
     from sklearn.utils.multiclass import check_classification_targets
     from sklearn.utils.validation import column_or_1d
 
+    if (cells := _cells(y)) is not None:
+        y = LabelColumn(cells[0], class_values(cells[1]))
+        return y, y.seen()
     if not (type(y) is np.ndarray and y.ndim == 1):
         _refuse_nul(y)
-        y = column_or_1d(one_kind(y), warn=True)
+        y = column_or_1d(y, warn=True)
     _refuse_nul(y)
     if y.dtype.kind not in _DISCRETE:
         assert_all_finite(y, input_name="y")
@@ -230,21 +328,26 @@ def tidy_labels(labels: ArrayLike) -> np.ndarray:
 
 
 def label_kind(X: Any, y: Any, name: str) -> str | None:
-    """Return the type of labels y, or of column `name` of X: "integer", "float", "boolean" or "text".
+    """Return the type of labels y, or of column `name` of X: "integer", "float", "boolean", "text" or "cells".
 
-    None is returned if the type depends on rows, as for CSV.
+    "cells" is for lists and objects, each of which has its own type. None is returned for CSV files, in which labels
+    are integers if all of them look like integers.
     """
     known = X if y is None else y
     if is_dask(known):
         known = getattr(known, "_meta", None)  # no row is read
+        if known is not None and _unknown_to_dask(known if y is not None else known.get(name)):
+            return "cells"
     if known is None or isinstance(known, LabelColumn):
         return None
     try:
         frame = Frame(known if y is None else {name: known})
+        if frame.is_untyped(name):
+            return "cells"
         kind = frame.column(name).type
     except (KeyError, ValueError):
         return None
-    if pa.types.is_null(kind):  # objects, all of them missing
+    if pa.types.is_null(kind):
         return None
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
@@ -253,6 +356,12 @@ def label_kind(X: Any, y: Any, name: str) -> str | None:
     if pa.types.is_integer(kind):
         return "integer"
     return "float" if pa.types.is_floating(kind) else "text"
+
+
+def _unknown_to_dask(column):
+    """Return whether a column of Dask has categories that are known only to its parts."""
+    categories = getattr(getattr(column, "dtype", None), "categories", ())
+    return "__UNKNOWN_CATEGORIES__" in categories
 
 
 def other_label(found: Mapping[str, float], classes: np.ndarray) -> Any:
@@ -264,7 +373,7 @@ def other_label(found: Mapping[str, float], classes: np.ndarray) -> Any:
 
 def typed(labels: Iterable | None, kind: str | None) -> Any:
     """Return labels as an array of a type, or unchanged if there is no type or one of them does not have it."""
-    if labels is None or kind is None:
+    if labels is None or kind in (None, "cells"):
         return labels
     texts = [text_of(label) for label in labels]
     try:
@@ -280,38 +389,70 @@ def typed(labels: Iterable | None, kind: str | None) -> Any:
         return labels
 
 
-def typed_labels(column: LabelColumn, kind: str | None) -> LabelColumn:
-    """Return a column of labels as labels of a type."""
-    if kind is None:
-        return column
-    spellings = typed(column.spellings.tolist(), kind)
-    return LabelColumn(column.numbers, np.asarray(spellings))
+def column_of(numbers: np.ndarray, identities: list, kind: str | None) -> LabelColumn:
+    """Return labels of which nothing is declared, in the type `kind`, or in the one that all of them have."""
+    texts = [plain(each) for each in identities]
+    values = typed(texts, kind)
+    if values is texts:
+        all_text = kind is None and not any(each.startswith("\0") for each in identities)
+        values = tidy_labels(texts) if all_text else class_values(identities)
+    return LabelColumn(numbers, np.asarray(values))
 
 
-def completed(texts: Sequence[str], kind: str | None) -> np.ndarray:
+def completed(identities: Sequence[str], kind: str | None) -> np.ndarray:
     """Return the published classes, sorted; if there are fewer than two, further classes stand for all other labels.
 
-    `kind` is that of `label_kind`, or None for the type that all texts have.
+    `kind` is that of `label_kind`.
     """
-    found = [text for text in texts if not text.endswith("\0")]  # which arrays of text do not keep
     if kind == "boolean":
         return np.array([False, True])
-    more = ("other", "none", "neither") if kind == "text" or (kind is None and found) else ("0", "1", "2")
-    found += [each for each in more if each not in found][: max(0, 2 - len(found))]
-    classes = tidy_labels(found) if kind is None else np.asarray(typed(found, kind))
-    return np.unique(classes)
+    found = [each for each in identities if not each.endswith("\0")]  # which arrays of text do not keep
+    if kind == "cells" and found and all(each.startswith(TRUTH) for each in found):
+        return np.array([False, True])
+    words = kind == "text" or (kind in (None, "cells") and any(not each.startswith("\0") for each in found))
+    known = {*map(plain, found)}
+    more = ("other", "none", "neither") if words else tuple(NUMBER + each for each in ("0", "1", "2"))
+    found += [each for each in more if plain(each) not in known][: max(0, 2 - len(found))]
+    return np.unique(column_of(np.arange(len(found)), found, kind).spellings)
 
 
-def labels_among(numbers: np.ndarray, spellings: Iterable, classes: np.ndarray, other: Any) -> LabelColumn:
-    """Return labels as given classes, compared as texts; all other labels become the class `other`.
+def labels_among(numbers: np.ndarray, identities: Iterable, classes: np.ndarray, other: Any) -> LabelColumn:
+    """Return labels as given classes, each by its cell alone; all other labels become the class `other`.
 
-    `numbers` has the number of the spelling of each row.
+    `numbers` has the number of the identity of each row.
     """
-    codes = class_numbers(spellings, classes, class_numbers([other], classes, -1)[0])
+    codes = class_numbers(identities, classes, class_numbers([other], classes, -1)[0])
     return LabelColumn(taken(np.array(codes, narrowest(len(classes))), numbers), classes)
 
 
-def class_numbers(spellings: Iterable, classes: np.ndarray, rest: int) -> list[int]:
-    """Return the number of the class of each spelling, compared as texts without blanks around them, or `rest`."""
+def class_numbers(identities: Iterable, classes: np.ndarray, rest: int) -> list[int]:
+    """Return the number of the class of each identity, or `rest`.
+
+    They are compared as texts without blanks around them; truth values are also 1 and 0, if no class is true or false.
+    """
     place = {text_of(each): k for k, each in enumerate(classes.tolist())}
-    return [place.get(text_of(each).strip(), rest) for each in spellings]
+
+    def number(each):
+        text = text_of(each)
+        known = plain(text).strip()
+        if text.startswith(TRUTH) and known not in place:
+            known = str(int(known == "true"))
+        return place.get(known, rest)
+
+    return [*map(number, identities)]
+
+
+def refuse_fractions(identities: Iterable[str]) -> None:
+    """Refuse labels without a declared type that are numbers, but not whole ones; the classes are not declared."""
+    if any(each.startswith(NUMBER) and not each[2:].lstrip("-").isdecimal() for each in identities):
+        raise ValueError("Unknown label type: continuous. Labels are classes, and a number with decimals is none")
+
+
+def counts_by_class(counts: Mapping[str, Any], classes: np.ndarray) -> Counter:
+    """Return counts of identities as counts of the classes that they are, by the texts of the classes."""
+    texts = [text_of(each) for each in classes.tolist()]
+    totals: Counter = Counter()
+    for code, count in zip(class_numbers(counts, classes, -1), counts.values(), strict=True):
+        if code >= 0:
+            totals[texts[code]] += count
+    return totals

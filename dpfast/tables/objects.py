@@ -1,7 +1,11 @@
-"""Lists of Python objects as Arrow arrays, each value by itself.
+"""Cells without a declared type: lists, and arrays and series of objects.
 
-Arrow infers the common type of a list from all of its values, so one value can change how the others are read. Here a
-list with values of several kinds is refused, and the kind alone decides the type.
+Arrow and numpy infer the common type of a list from all of its values, so one value can change how the others are read.
+Here each value is read by itself, and only by its own type. A column of features becomes text, as in a file, unless
+Arrow has a type with which all of its values read the same; what no table holds is refused.
+
+The *identity* of a cell is a text that two cells have in common only if they are the same: the same text, the same
+number in any type and width, or the same truth value. Units and labels are told apart by it.
 """
 
 from collections.abc import Sequence
@@ -9,20 +13,28 @@ from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from numbers import Integral, Real
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 import pyarrow as pa
 
+from dpfast.tables.columns import text_of
+
 _MISSING = ("NoneType", "NAType", "NaTType")  # types of missing values; the last two are of pandas
 _UNITS = "datetime64", "timedelta64"  # of numpy, with a unit after it
 _EXACT = 1 << 53  # beyond it, not all integers are floats
+_TEXT = pa.large_string()
 _TYPES = {  # by kind, for values that Arrow converts one by one
-    "text": pa.large_string(),
+    "text": _TEXT,
     "date": pa.date32(),
     "datetime": pa.timestamp("us"),
     "time": pa.time64("us"),
     "timedelta": pa.duration("us"),
 }
+_AS_IN_A_FILE = {"text", "numbers", "truth values"}  # kinds that a column may mix
+_PLAIN = {str: _TEXT, bool: pa.bool_(), int: pa.int64(), float: pa.float64()}  # types that Arrow reads one by one
+NUMBER, TRUTH, _OTHER, _ESCAPED = "\0n", "\0b", "\0o", "\0\0"  # before identities of what is no plain text
+_KNOWN = (date, time, timedelta, np.datetime64, np.timedelta64, UUID, bytes)  # further values that have identities
 
 
 class Fault(ValueError):
@@ -34,26 +46,75 @@ class Fault(ValueError):
         super().__init__(f"{place} {what}")
 
 
+def identity(value: Any) -> str | None:
+    """Return the identity of a cell; None if it is missing; raise TypeError for a value that has none."""
+    if is_missing(value):
+        return None
+    if isinstance(value, str):
+        return _ESCAPED + value if value.startswith("\0") else str(value)
+    if isinstance(value, bool | np.bool_):
+        return TRUTH + text_of(value)
+    if isinstance(value, _KNOWN):
+        return f"{_OTHER}{_kind(type(value))} {value.hex() if isinstance(value, bytes) else value}"
+    if isinstance(value, Real | Decimal):
+        return NUMBER + _number(value)
+    raise TypeError(f"{type(value).__name__} objects cannot be told apart; give texts or numbers")
+
+
+def plain(identity: str) -> str:
+    """Return the text of a cell, as it is written in a file, from its identity."""
+    if not identity.startswith("\0"):
+        return identity
+    return identity.split(" ", 1)[1] if identity.startswith(_OTHER) else identity[2:]
+
+
+def _number(value):
+    """Return a number as text; equal numbers have the same text."""
+    if isinstance(value, Integral):
+        return str(int(value))
+    try:
+        near = float(value)
+    except OverflowError:
+        return str(value)
+    return text_of(near) if near == value else str(value)  # a Fraction, say
+
+
+def typed_array(values: Sequence[Any]) -> pa.Array | None:
+    """Return a list as an Arrow array if all of it is of one plain type of Python or missing, else None."""
+    types = {each for each in set(map(type, values)) if each.__name__ not in _MISSING}
+    if len(types) > 1 or not types <= _PLAIN.keys():
+        return None
+    try:
+        return pa.array(values, _PLAIN[types.pop()] if types else pa.null(), from_pandas=True)
+    except (pa.ArrowException, ValueError, OverflowError):
+        return None
+
+
 def array_of(name: str, values: Sequence[Any]) -> pa.Array:
-    """Return a list of values of one kind as an Arrow array; missing values, including NaN, are null.
+    """Return a list of values as an Arrow array; missing values, including NaN, are null.
 
     Values are truth values, numbers, texts, dates, datetimes without a zone, times or timedeltas, of Python or numpy.
-    Others, and values of several kinds, are a Fault.
+    Texts, numbers and truth values may be mixed. Others, and other mixtures, are a Fault.
     """
     values = list(values)
     types = [each for each in dict.fromkeys(map(type, values)) if each.__name__ not in _MISSING]
+    kinds = {_kind(each) for each in types}
+    if len(kinds) > 1 and kinds <= _AS_IN_A_FILE:
+        return _written(name, values)
     kind = _only_kind(name, values, types)
     if kind is None:
         return pa.nulls(len(values))
     if not kind.startswith(_UNITS) and any(map(_has_unit, types)):  # of what is missing
-        values = [None if _is_missing(value) else value for value in values]
+        values = [None if is_missing(value) else value for value in values]
     if kind == "truth values":
-        return pa.array([None if _is_missing(value) else bool(value) for value in values], pa.bool_())
+        return pa.array([None if is_missing(value) else bool(value) for value in values], pa.bool_())
     if kind == "numbers":
-        found = _numbers(name, values, types)
+        found = _numbers(values, types)
+        if found is None:
+            return _written(name, values)
         return found if found.null_count < len(found) else pa.nulls(len(found))  # NaN alone could be of any kind
     if kind.startswith(_UNITS):
-        return pa.array(np.array([np.array("NaT", kind) if _is_missing(value) else value for value in values], kind))
+        return pa.array(np.array([np.array("NaT", kind) if is_missing(value) else value for value in values], kind))
     try:
         return pa.array(values, _TYPES[kind], from_pandas=True)
     except (pa.ArrowException, ValueError, OverflowError):
@@ -62,15 +123,13 @@ def array_of(name: str, values: Sequence[Any]) -> pa.Array:
 
 def _only_kind(name, values, types):
     """Return the kind of all values, or None if all are missing."""
-    if any(issubclass(each, Decimal) for each in types):
-        raise Fault(name, "holds Decimal objects, whose scale would be read off all rows; give them as floats or text")
     timed = any(issubclass(each, datetime | time) for each in types)
     if timed and any(getattr(value, "tzinfo", None) is not None for value in values):
         raise Fault(name, "holds times with zones, and one would become all rows'; give them in UTC, without a zone")
     first = None
     if len({_kind(each) for each in types}) > 1 or any(map(_has_unit, types)):
         for row, value in enumerate(values):
-            if _is_missing(value):
+            if is_missing(value):
                 continue
             kind = str(value.dtype) if _has_unit(type(value)) else _kind(type(value))
             if first not in (None, kind):
@@ -87,41 +146,52 @@ def _kind(of):
     """Return the kind of the values of a type, or its name if a table cannot hold it."""
     known = (
         ("truth values", bool | np.bool_),
-        ("numbers", Real),
+        ("numbers", Real | Decimal),
         ("text", str),
         ("datetime", datetime),
         ("date", date),
         ("time", time),
         ("timedelta", timedelta),
     )
-    return next((kind for kind, each in known if issubclass(of, each)), of.__name__)
+    return of.__name__ if _has_unit(of) else next((kind for kind, each in known if issubclass(of, each)), of.__name__)
 
 
 def _has_unit(of):
     return issubclass(of, np.datetime64 | np.timedelta64)
 
 
-def _numbers(name, values, types):
-    """Return integers if all numbers are integers, else floats; a number has the same text and float in both."""
+def _numbers(values, types):
+    """Return integers if all numbers are integers, else floats; None if there is one that reads otherwise as a text.
+
+    A number has the same text and float in both.
+    """
     whole = [issubclass(each, Integral) for each in types]
-    if not all(whole):
-        if any(whole):
-            large = (isinstance(value, Integral) and abs(int(value)) > _EXACT for value in values)
-            row = next((row for row, is_large in enumerate(large) if is_large), None)
-            if row is not None:
-                raise Fault(name, "holds an integer beyond 2**53 beside floats; give all as text, or as floats", row)
-        return pa.array([None if _is_missing(value) else float(value) for value in values], pa.float64())
-    for of in (pa.int64(), pa.uint64()):
-        try:
-            return pa.array(values, of, from_pandas=True)
-        except (pa.ArrowException, OverflowError):
-            continue
-    raise Fault(name, "holds integers beyond 64 bits; give them as text, or as floats")
+    large = any(abs(int(value)) > _EXACT for value in values if isinstance(value, Integral))
+    if large or any(issubclass(each, Decimal) for each in types):
+        return None
+    of = pa.int64() if all(whole) else pa.float64()
+    return pa.array([None if is_missing(value) else value if all(whole) else float(value) for value in values], of)
 
 
-def _is_missing(value):
+def _written(name, values):
+    """Return values as texts, each as it is written in a file."""
+    try:
+        return pa.array([None if is_missing(value) else _text(value) for value in values], _TEXT)
+    except (pa.ArrowException, ValueError, OverflowError):
+        raise Fault(name, "holds a value that Arrow cannot hold") from None
+
+
+def _text(value):
+    inexact = isinstance(value, Real | Decimal) and not isinstance(value, Integral)
+    return text_of(float(value) if inexact else value)
+
+
+def is_missing(value: Any) -> bool:
+    """Return whether a cell is missing: None, NaN, or a missing value of pandas or numpy."""
     if type(value).__name__ in _MISSING:
         return True
     if isinstance(value, np.datetime64 | np.timedelta64):
         return bool(np.isnat(value))
+    if isinstance(value, Decimal):
+        return value.is_nan()
     return isinstance(value, float | np.floating) and bool(value != value)

@@ -257,11 +257,11 @@ def units_of(table: Any, name: str) -> np.ndarray:
 
 
 def unit_column(table: Any, name: str) -> pa.Array:
-    """Return the column of units of a frame."""
+    """Return the column of units of a frame, or their identities if it has no type."""
     frame = Frame(table)
     if name not in frame.names:
         raise ValueError(f"units= names the column {name!r}, which the table lacks")
-    return frame.column(name)
+    return frame.told_apart(name)
 
 
 def count_rows(table: Any) -> int:
@@ -274,10 +274,10 @@ def count_rows(table: Any) -> int:
 
 
 def _array(X):
-    """Return X as an array of two dimensions, with entries of any type."""
+    """Return X as an array of two dimensions, with entries of any type; a list as an array of objects."""
     from sklearn.utils.validation import check_array
 
-    return check_array(X, dtype=None, ensure_all_finite=False)
+    return check_array(untyped(X) if isinstance(X, list | tuple) else X, dtype=None, ensure_all_finite=False)
 
 
 def _is_empty(X):

@@ -96,14 +96,16 @@ def test_persons_are_protected_whatever_is_learned_where_nothing_is_declared(run
 def test_a_row_of_nobody_is_refused_in_a_text_file(refused, visits, entry):
     with visits[1].open("a") as table:
         table.write(f"{entry},3,well\n")
-    assert "1 rows have no 'patient_id'" in refused(*visits, "--unit", "patient_id", "--rows-per-unit", 3)
+    assert "column 'patient_id' is empty, and units= says whose each row is" in refused(
+        *visits, "--unit", "patient_id", "--rows-per-unit", 3
+    )
 
 
 def test_a_row_of_nobody_is_refused_in_a_parquet_file(tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet")
     table = pytest.importorskip("pyarrow").table({"patient_id": [1.0, float("nan"), float("nan")]})
     parquet.write_table(table, tmp_path / "visits.parquet")
-    with pytest.raises(ValueError, match="2 rows have no 'patient_id'"):
+    with pytest.raises(ValueError, match="row 2, column 'patient_id' is empty"):
         persons_of(str(tmp_path / "visits.parquet"), "patient_id", 3)
 
 

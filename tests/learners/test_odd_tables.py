@@ -1,5 +1,7 @@
 """Tables that nobody expects: a refusal before the charge, or a model."""
 
+from datetime import date
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -30,9 +32,8 @@ REFUSED = {
     "lists of Python": (lambda: pd.DataFrame({"a": [[1]] * N}), "column 'a' holds values that a table does not, list"),
     "durations": (lambda: pd.DataFrame({"a": pd.to_timedelta(range(N), unit="D")}), "column 'a' holds duration"),
     "complex numbers": (lambda: pd.DataFrame({"a": np.zeros(N, complex)}), "complex128"),
-    "integers beyond 64 bits": (lambda: pd.DataFrame({"a": [2**70] * N}), "integers beyond 64 bits"),
     "kinds that are mixed": (
-        lambda: pd.DataFrame({"a": ["x", 1] * (N // 2)}),
+        lambda: pd.DataFrame({"a": ["x", date(2020, 1, 1)] * (N // 2)}),
         "row 2, column 'a' mixes kinds of values",
     ),
     "a name that is empty": (lambda: pd.DataFrame({"": Y}), "must have a name"),
@@ -53,6 +54,9 @@ TAKEN = {
         pd.DataFrame({"a": ["1", "2020-02-30", "2020-02-28", "x", "", "1e400", "-inf", None, "NA", "0x1"] * (N // 10)}),
         Y,
     ),
+    "integers beyond 64 bits": lambda: (pd.DataFrame({"a": [2**70] * N}), Y),
+    "texts and numbers in one column": lambda: (pd.DataFrame({"a": ["x", 1, 0.5, True] * (N // 4)}), Y),
+    "labels that are texts and numbers": lambda: (pd.DataFrame({"a": Y}), ["no", 1, "no", 1.0] * (N // 4)),
     "dates with a time zone": lambda: (pd.DataFrame({"a": pd.date_range("2020", periods=N, tz="UTC")}), Y),
     "two spellings of a label": lambda: (pd.DataFrame({"a": Y}), np.where(Y, " yes", "yes ")),
     "letters beyond ASCII": lambda: (pd.DataFrame({"ä\u0301": ["ß", "\U0001f600"] * (N // 2)}), Y),

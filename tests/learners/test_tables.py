@@ -169,11 +169,6 @@ REFUSED = {
         {},
         "row 1, column 'age' holds text",
     ),
-    "mixed types": (
-        lambda t: _object(t, "age", "old"),
-        {},
-        "row 2, column 'age' mixes kinds of values: numbers here, text before",
-    ),
     "values of no table": (
         lambda t: t.assign(age=t["age"] + 1j),
         {},

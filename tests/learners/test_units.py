@@ -2,6 +2,8 @@
 
 import itertools
 import math
+from datetime import date
+from decimal import Decimal
 from functools import partial
 
 import numpy as np
@@ -50,14 +52,33 @@ def test_every_choice_of_rows_has_equal_chances(rng):
         (["a", None], "row 1 has none"),
         (np.array(["2026-01-01", "NaT"], "M8[D]"), "row 1 has none"),
         (np.ma.masked_array([1, 2, 3], [0, 1, 0]), "row 1 has none"),
-        (np.array(["a", 1], object), "of one kind"),
-        ([1, "1"], "of one kind"),
+        ([1, math.nan, "b"], "row 1 has none"),
+        ([1, [2]], "list objects cannot be told apart"),
         ([], "one entry a row"),
     ],
 )
 def test_rows_of_nobody_are_refused(units, message, rng):
     with pytest.raises(ValueError, match=message):
         bounded_rows(units, 1, rng)
+
+
+SAME, OTHER = (
+    [1, 1.0, np.int8(1), np.float32(1), Decimal(1)],
+    [True, "1", "1 ", 1 + 2**-30, date(2020, 1, 1), "p", "p\0"],
+)
+FAR = [7, 7 + 2**32, 2**63, -(2**63), 2**64 + 7, float(2**64), 2**53, 2**53 + 1]
+
+
+@pytest.mark.parametrize(
+    "held", [list, tuple, lambda ids: np.array(ids, object), lambda ids: pd.Series(ids, dtype=object)]
+)
+def test_units_are_one_only_if_their_cells_are_the_same(held, rng):
+    """numpy would read such lists as floats, or as texts."""
+    assert bounded_rows(held([*SAME, *SAME]), 1, rng).sum() == 1
+    assert bounded_rows(held([*SAME, *OTHER]), len(SAME), rng) is None
+    assert bounded_rows(held(OTHER), 1, rng) is None
+    assert bounded_rows(held(FAR), 1, rng) is None
+    assert bounded_rows(held([*FAR, *FAR]), 1, rng).sum() == len(FAR)
 
 
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])

@@ -8,6 +8,7 @@ from scipy.stats import norm
 from dpfast import metrics
 from dpfast.accounting import Budget, BudgetExceeded
 from dpfast.metrics import ranking
+from dpfast.metrics.accuracy import _right
 
 Y = np.arange(300) % 3
 PREDICTED = np.where(np.arange(300) < 240, Y, 0)
@@ -139,11 +140,14 @@ def test_curves_rise_within_their_square_however_loud_the_noise(rng):
         assert 0 <= curve.auc.low <= curve.auc.value <= curve.auc.high <= 1
 
 
-def test_one_row_of_another_kind_is_refused_and_does_not_turn_all_rows():
-    right = [1] * 999
-    for y in (["1", *right], [1.0, *right], [True, *right]):
-        with pytest.raises(ValueError, match="of one kind"):
-            metrics.accuracy(y, [1] * 1000, epsilon=1)
+@pytest.mark.parametrize("held", [list, lambda y: np.array(y, object)])
+def test_one_row_of_another_type_does_not_change_whether_others_are_right(held):
+    right = [1] * 99
+    for first, of_all in (("1", 99), (1.0, 100), (True, 100), (None, 99)):
+        assert _right(held([first, *right]), np.ones(100, int))[0] == of_all
+    large = [2**63 + k for k in range(100)]  # as floats, which numpy makes of them beside -1, neighbours are equal
+    assert _right(held([-1, *large[1:]]), held([k + 1 for k in large]))[0] == 0
+    assert _right(held(["p", "p\0"]), held(["p\0", "p\0"]))[0] == 1
 
 
 def test_calibration_chooses_its_bins_too():

@@ -33,4 +33,13 @@ MUTANTS = [
     _m("labels: read off, and said to be declared", "tables/labels",
        "return Labels(_places(known, y), known, classes is not None)", "return Labels(_places(known, y), known, True)",
        "accounting/test_warning.py"),
+    _m("identities: a number and its text are one cell", "tables/objects", "return NUMBER + _number(value)",
+       "return _number(value)", "learners/test_units.py tables/test_labels.py"),
+    _m("identities: a number is its float", "tables/objects", "        return str(int(value))\n    try:",
+       "        return str(int(float(value)))\n    try:", "learners/test_units.py tables/test_labels.py"),
+    _m("units: the first type of a column is that of all", "tables/arrow",
+       "read = read if read.dtype == np.uint64 else read.astype(np.int64, copy=False)", "pass", "files/test_tables.py"),
+    _m("lists: numpy finds a type for all cells", "tables/arrays",
+       "return np.asarray(values, object if isinstance(values, list | tuple) else None)", "return np.asarray(values)",
+       "learners/test_units.py learners/experts/test_finite_class.py"),
 ]  # fmt: skip

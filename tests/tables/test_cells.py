@@ -82,10 +82,13 @@ def test_dates_have_one_code_as_text_and_as_dates(dates):
 @pytest.mark.parametrize(
     ("text", "what"),
     [
-        *[(text, "number") for text in ("12", " 3.5 ", "-4", "+1e5", ".5", "5.", "1e999", "007")],
+        *[(text, "number") for text in ("12", " 3.5 ", "-4", "+1e5", ".5", "5.", "1e999", "007", "inf", "-inf")],
         *[(text, "date") for text in ("2021-03-01", "2021-03-01 12:30", "2020-02-29T00:00:00Z")],
         *[(text, "missing") for text in ("", " ", "NA", "nan", "?", None)],
-        *[(text, "word") for text in ("abc", "2021-02-30", "1,5", "inf", "0x10", "1_000", "١٢", "12 a", "e5", ".")],
+        *[
+            (text, "word")
+            for text in ("abc", "2021-02-30", "1,5", "infinite", "0x10", "1_000", "١٢", "12 a", "e5", ".")
+        ],
     ],
 )
 def test_a_text_is_a_number_a_date_a_word_or_missing_by_itself(text, what):

@@ -7,12 +7,46 @@ from dpfast.tables.labels import class_codes, tidy_labels
 LARGE = 2**53 + 1
 
 
+@pytest.mark.parametrize("held", [list, tuple, lambda y: np.array(y, object), lambda y: pd.Series(y, dtype=object)])
 @pytest.mark.parametrize("one", [float(LARGE - 1), "7", True])
-def test_a_label_of_another_kind_is_refused_and_does_not_turn_all_rows(one):
-    labels = [LARGE - 1, LARGE] * 20
-    assert class_codes(labels, 40, [LARGE - 1, LARGE]).codes.tolist() == [0, 1] * 20
-    with pytest.raises(ValueError, match="labels of one kind"):
-        class_codes([one, *labels[1:]], 40, [LARGE - 1, LARGE])
+def test_a_label_of_another_type_does_not_change_how_others_are_read(held, one):
+    labels, classes = [LARGE - 1, LARGE] * 20, [LARGE - 1, LARGE]
+    assert class_codes(held(labels), 40, classes).codes.tolist() == [0, 1] * 20
+    if one == LARGE - 1:  # the same number
+        assert class_codes(held([one, *labels[1:]]), 40, classes).codes.tolist() == [0, 1] * 20
+    else:
+        with pytest.raises(ValueError, match="label of row 1 is not among"):
+            class_codes(held([one, *labels[1:]]), 40, classes)
+
+
+@pytest.mark.parametrize("held", [list, lambda y: np.array(y, object), lambda y: pd.Series(y, dtype=object)])
+@pytest.mark.parametrize(
+    ("labels", "classes"),
+    [
+        ([1, 0, 1.0, True, np.int8(0)], [0, 1]),
+        ([True, False, np.bool_(True)], [False, True]),
+        (["1", "0", "1"], ["0", "1"]),
+        ([0.5, 1, 2.0], None),
+        (["a", 1, True], ["1", "a", "true"]),
+    ],
+    ids=repr,
+)
+def test_the_type_of_classes_that_are_read_off_is_that_of_their_set(held, labels, classes):
+    if classes is None:
+        with pytest.raises(ValueError, match="Unknown label type: continuous"):
+            class_codes(held(labels), len(labels))
+        assert class_codes(held(labels), 3, [0.5, 1.0, 2.0]).codes.tolist() == [0, 1, 2]
+        return
+    known = class_codes(held(labels), len(labels)).classes
+    assert known.tolist() == classes
+    assert known.dtype.kind == np.array(classes).dtype.kind
+
+
+@pytest.mark.parametrize("missing", [None, float("nan"), pd.NA, pd.NaT])
+def test_a_missing_label_of_a_list_is_refused_by_its_row(missing):
+    for classes in (None, [0, 1]):
+        with pytest.raises(ValueError, match="no label, in row 2"):
+            class_codes([1, missing, 0], 3, classes)
 
 
 def test_labels_of_one_kind_are_taken_as_they_are():
