@@ -15,7 +15,7 @@ from dpfast.tables.code_bits import CodeBits
 from dpfast.tables.codes import CodeTable
 
 _OPSET = 17
-_TINY = 1e-300  # the length of a row of zeros
+_LEAST = 1e-30  # shorter rows count as rows of zeros, as in training
 
 
 def to_onnx(model: Any) -> Any:
@@ -34,7 +34,8 @@ def to_onnx(model: Any) -> Any:
     onnx.ModelProto
         It has one input. For a model of plain rows this is "X", float64 of shape (n, d); for a model of a table with a
         schema, "codes", int64 of shape (n, p), which is ``model.encoder_.transform(table).toarray()``. The outputs are
-        "label" and, if the model has them, "probabilities", float64 of shape (n, k).
+        "label" and, if the model has them, "probabilities", float64 of shape (n, k). A batch of plain rows with NaN or
+        infinity is an error of the program that runs the graph, an index out of bounds, as `predict` refuses it.
 
     Raises
     ------
@@ -62,22 +63,41 @@ def to_onnx(model: Any) -> Any:
             "an ONNX graph is of a HalfspaceClassifier, a DecisionListClassifier or a halfspace without "
             f"probability_share, got {type(model).__name__}"
         )
+    if not hasattr(model, "encoder_"):
+        place = graph("Where", _odd(graph), len(model.classes_), place)  # no label has this place
     return graph.model(model, graph("Gather", _labels(model.classes_), place), probabilities)
 
 
 def _linear(graph, model):
     """Return the place of the class of each row by the score of a linear classifier."""
     only_clips = getattr(model, "_only_clips", False)
-    products = graph("Add", graph("MatMul", "X", model.coef_[:, np.newaxis]), float(model.intercept_))
-    score = graph("Add", _divided(graph, model, products, 1.0 if only_clips else _TINY), float(model.shift_))
-    return _second(graph, graph("Squeeze", score, np.array([1])))
+    products = _products(graph, model, model.coef_[:, np.newaxis], float(model.intercept_), only_clips)
+    return _second(graph, graph("Squeeze", graph("Add", products, float(model.shift_)), np.array([1])))
 
 
-def _divided(graph, model, products, least):
-    """Return products of rows divided by their lengths, each of which is at least `least`."""
-    square = graph("ReduceSum", graph("Mul", "X", "X"), np.array([1]), keepdims=1)
-    length = graph("Sqrt", graph("Add", square, float(model.fit_intercept)))
-    return graph("Div", products, graph("Max", length, least))
+def _products(graph, model, coef, intercept, only_clips=False):
+    """Return (<x, coef> + intercept) over the length of each row x; with `only_clips`, the length is at least 1.
+
+    A row is divided by its largest entry first, so that no square overflows or vanishes.
+    """
+    constant = float(model.fit_intercept)
+    largest = graph(
+        "Max", graph("ReduceMax", graph("Abs", "X"), axes=[1], keepdims=1), max(constant, float(only_clips))
+    )
+    unit = graph("Where", graph("Equal", largest, 0.0), 1.0, largest)
+    rows, one = graph("Div", "X", unit), graph("Div", 1.0, unit)
+    square = graph("ReduceSum", graph("Mul", rows, rows), np.array([1]), keepdims=1)
+    length = graph("Sqrt", graph("Add", square, constant and graph("Mul", one, one)))
+    products = graph("Add", graph("MatMul", rows, coef), graph("Mul", one, intercept))
+    if only_clips:
+        return graph("Div", products, graph("Max", length, one))
+    is_long = graph("Greater", length, graph("Mul", one, _LEAST))
+    return graph("Where", is_long, graph("Div", products, graph("Where", is_long, length, 1.0)), 0.0)
+
+
+def _odd(graph):
+    """Return for each row whether it has NaN or infinity."""
+    return graph("IsNaN", graph("ReduceSum", graph("Sub", "X", "X"), np.array([1]), keepdims=0))
 
 
 def _halfspace(graph, model):
@@ -94,8 +114,7 @@ def _halfspace(graph, model):
         sums = graph("ReduceSum", graph("Gather", model.coef_.T, at), np.array([1]), keepdims=0)
         scores = graph("Add", sums, model.intercept_ + model.shift_)
     else:
-        sums = graph("Add", graph("MatMul", "X", model.coef_.T), model.intercept_)
-        scores = graph("Add", _divided(graph, model, sums, _TINY), model.shift_)
+        scores = graph("Add", _products(graph, model, model.coef_.T, model.intercept_), model.shift_)
     weights = np.log(getattr(model, "class_weight_", np.ones(len(model.classes_))))
     if two:
         size = graph("Abs", scores)

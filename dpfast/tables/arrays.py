@@ -167,7 +167,8 @@ def as_numbers(X, sparse=()):
     typed = sp.issparse(X) or hasattr(X, "__array__")
     try:
         kind = "numeric" if typed else np.float64
-        X = check_array(X, accept_sparse=list(sparse) or False, dtype=kind, ensure_min_samples=0)
+        with np.errstate(invalid="ignore"):  # the sum of huge entries is not finite either
+            X = check_array(X, accept_sparse=list(sparse) or False, dtype=kind, ensure_min_samples=0)
     except ValueError as error:  # its message would repeat a cell
         if "could not convert" not in str(error):
             raise

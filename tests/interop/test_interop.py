@@ -78,6 +78,38 @@ def test_onnx_predicts_the_same_from_plain_rows(model, rng):
     assert_same(model.fit(X, X[:, 0] + X[:, 1] > 1, classes=[False, True]), X)
 
 
+@pytest.mark.parametrize("scale", [0.0, 1e-320, 1e-160, 1e-37, 1e-30, 1e-20, 1e20, 1e150, 1e155, 1e200, 1e307])
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize(
+    ("learner", "classes"),
+    [
+        (dpfast.HalfspaceClassifier, 2),
+        (dpfast.HalfspaceClassifier, 3),
+        (dpfast.BoostedHalfspaceClassifier, 2),
+        (dpfast.ProjectedHalfspaceClassifier, 2),
+    ],
+)
+def test_onnx_predicts_the_same_of_rows_of_any_length(learner, classes, intercept, scale, rng):
+    X = rng.normal(size=(400, 5))
+    y = np.minimum(2 * (X @ [1, -1, 0.5, 0, 2] > 0) + (X[:, 3] > 0), classes - 1)
+    model = learner(8, n_rounds=5, random_state=0, fit_intercept=intercept).fit(X, y, classes=range(classes))
+    assert_same(model, X * scale)
+
+
+@pytest.mark.parametrize("learner", [dpfast.HalfspaceClassifier, dpfast.DecisionListClassifier])
+def test_onnx_refuses_what_is_not_finite_as_predict_does(learner, rng):
+    onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
+    onnxruntime.set_default_logger_severity(4)
+    X = rng.integers(0, 2, (50, 3)).astype(float)
+    model = learner(8, random_state=0).fit(X, X[:, 0], classes=[0, 1])
+    for bad in (np.nan, np.inf, -np.inf):
+        X[7, 2] = bad
+        with pytest.raises(ValueError, match=r"NaN|infinity"):
+            model.predict(X)
+        with pytest.raises(Exception, match="out of data bounds"):  # onnxruntime's classes are not public
+            outputs(model, X)
+
+
 def test_onnx_predicts_the_same_of_three_classes(people, rng):
     df, y = people
     y = np.where(df.x > 0.7, "perhaps", y)
