@@ -5,7 +5,9 @@ sends a question to the machine that caches the row, and recomputes row and file
 machine is asked, which does not have the file, the state is recomputed from the source for this question.
 
 A question has no more tasks than the cluster has slots: a task answers for several parts, one after another. A part is
-therefore known by the number of its partition in the source, not by that of the task.
+therefore known by the number of the task that read it from the source, one task for each partition. Spark's expression
+for this number would not do: for a table that lives in the driver, its optimizer computes it there, and it is 0 for
+all rows.
 """
 
 import copy
@@ -26,24 +28,30 @@ from dpfast.parts.engine import Answer, EngineLost, answered, made
 HELD = 64  # states that a process of an executor keeps mapped, with their memos
 _MOST_SLOTS = 1 << 16  # tasks that a question has at most
 _PREFIX = "dpfast-part-"  # of the names of files
-_ROW = pa.schema([("part", pa.int64()), ("found", pa.binary())])
+_ROW = pa.schema([("part", pa.int64()), ("rows", pa.int64()), ("found", pa.binary())])
+_FIELDS = "part long, rows long, found binary"
 
 
 class SparkBackend:
     """Engine on executors of a Spark cluster; a part is a partition of a DataFrame that has rows."""
 
     def __init__(self, frame: Any, tasks: int | None = None):
-        from pyspark.sql.functions import spark_partition_id
-
-        self._frame = frame.select(spark_partition_id().alias("dpfast partition"), "*")
+        self._frame = frame
         self._steps: tuple[Any, ...] = ()
         self._names: tuple[str, ...] = (uuid4().hex,)  # of the first states, and of those after each step
         # Shared with the engines derived from this one: the names of states in use, to be removed, and closed.
         self._files = SimpleNamespace(open={self._names[0]}, gone=set(), closed=set())
         self._paths = _asks(self._frame, _spread, name=self._names[0]).persist()
-        self._parts = sorted({row["part"] for row in self._paths.collect()})  # partitions without rows are none
+        sizes = {row["part"]: row["rows"] for row in self._paths.collect()}  # partitions without rows are none
+        self._parts = sorted(sizes)
         if not self._parts:
             raise ValueError("X must have at least one row, the table has none")
+        if (n := frame.count()) != (held := sum(sizes.values())):
+            self.close()
+            raise ValueError(
+                f"Spark counts {n} rows of the table, and its parts have {held}: the table must give the same rows "
+                "each time; write it to files first"
+            )
         self._tasks = min(len(self._parts), tasks or _slots(frame.sparkSession))
 
     def size(self) -> int:
@@ -96,7 +104,8 @@ class SparkBackend:
         return None if own is None else dict(zip(self._parts, own, strict=True))
 
     def _collected(self, rows, task, **given):
-        return self._waited(lambda: _asks(rows, task, **given).collect())
+        found = self._waited(lambda: _asks(rows, task, **given).collect())
+        return [(row["part"], row["found"]) for row in found]
 
     def _waited(self, answer):
         try:
@@ -115,12 +124,12 @@ def spark_backend(X: Any, columns: list[str] | None = None, tasks: int | None = 
 
 
 def _asks(rows, task, **given):
-    return rows.mapInArrow(partial(_rows, task=task, given=given), "part long, found binary")
+    return rows.mapInArrow(partial(_rows, task=task, given=given), _FIELDS)
 
 
 def _slots(session):
     """Return the number of tasks that Spark runs at a time, its default for the partitions of a table."""
-    return len(session.range(_MOST_SLOTS).mapInArrow(_once, "part long, found binary").collect())
+    return len(session.range(_MOST_SLOTS).mapInArrow(_once, _FIELDS).collect())
 
 
 # ---- on an executor --------------------------------------------------------------------------------------------------
@@ -129,20 +138,20 @@ _states: dict[str, Any] = {}  # mapped by this process, by path; the last one us
 
 
 def _rows(batches, task, given):
-    for part, found in task(batches, **given):
-        yield pa.RecordBatch.from_pylist([{"part": part, "found": found}], _ROW)
+    for part, found, *rows in task(batches, **given):
+        yield pa.RecordBatch.from_pylist([{"part": part, "rows": sum(rows), "found": found}], _ROW)
 
 
 def _once(batches):
     for _ in batches:
         pass
-    yield pa.RecordBatch.from_pylist([{"part": 0, "found": b""}], _ROW)
+    yield pa.RecordBatch.from_pylist([{"part": 0, "rows": 0, "found": b""}], _ROW)
 
 
 def _spread(batches, name):
     part, pair = _pair(batches)
     if pair is not None:
-        yield part, _written(part, name, pair)
+        yield part, _written(part, name, pair), pair[0].num_rows
 
 
 def _made(paths, f, public, own, name):
@@ -187,12 +196,11 @@ def _folders():
 
 
 def _pair(batches):
-    """Return the number of a partition, and its rows with None for labels beside them; None twice if it has no rows."""
+    """Return the number of a partition, and its rows with None for labels beside them, or None if it has no rows."""
+    from pyspark import TaskContext
+
     batches = [batch for batch in batches if batch.num_rows]
-    if not batches:
-        return None, None
-    rows = [batch.select(range(1, batch.num_columns)) for batch in batches]
-    return batches[0].column(0)[0].as_py(), (pa.Table.from_batches(rows), None)
+    return TaskContext.get().partitionId(), (pa.Table.from_batches(batches), None) if batches else None
 
 
 def _paths(paths):

@@ -14,6 +14,7 @@ import warnings
 from pathlib import Path
 from signal import SIGKILL
 
+import pandas as pd
 import pyarrow as pa
 import pyspark
 import pytest
@@ -96,6 +97,25 @@ def executors_give_the_model_of_memory(cluster):
     for learner, given in LEARNERS.items():
         whole = few(learner, schema=SCHEMA, **given).fit(table)
         assert released(few(learner, schema=SCHEMA, **given).fit(engine)) == released(whole), learner
+
+
+def tables_that_live_in_the_driver_lose_no_row(cluster):
+    """Of pandas and of Arrow; their parts may be equal."""
+    half = PEOPLE.iloc[:150]
+    for frame, kind in ((PEOPLE, pd.DataFrame), (pd.concat([half, half], ignore_index=True), pa.Table.from_pandas)):
+        engine = engines.spark(cluster.session.createDataFrame(kind(frame)))
+        assert engine.size() > 1
+        whole = few(HalfspaceClassifier, schema=SCHEMA).fit(frame)
+        assert released(few(HalfspaceClassifier, schema=SCHEMA).fit(engine)) == released(whole)
+        engine.close()
+
+
+def a_table_whose_rows_change_is_refused(cluster):
+    frame = cluster.frame(PEOPLE, 2)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(type(frame), "count", lambda self: 299)
+        with pytest.raises(ValueError, match="Spark counts 299 rows of the table, and its parts have 300"):
+            engines.spark(frame)
 
 
 def what_is_not_declared_is_discovered_as_in_memory(cluster):
@@ -217,6 +237,8 @@ def _executor(batches):
 
 CHECKS = (
     executors_give_the_model_of_memory,
+    tables_that_live_in_the_driver_lose_no_row,
+    a_table_whose_rows_change_is_refused,
     what_is_not_declared_is_discovered_as_in_memory,
     one_row_in_an_executor_tells_no_more_than_was_charged,
     tasks_that_run_twice_count_once,
