@@ -298,8 +298,8 @@ def _compared(tape, asked, epsilon, delta):
     """Return the largest ratio, its question, and the ratios of all questions."""
     names = [f"{k + 1}: {name}" for k, (_, name, _, _) in enumerate(tape)]
     ratios, squares, moved, fixed, told = [0.0] * len(asked), {}, [], {}, 0.0
-    for k, (question, (before, *_)) in enumerate(zip(asked, tape, strict=False)):
-        costs = before.costs(question)
+    for k, (question, (before, _, answer, _)) in enumerate(zip(asked, tape, strict=False)):
+        costs = before.costs(question, answer)
         if not costs:
             continue
         told += question.delta

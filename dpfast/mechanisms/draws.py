@@ -46,7 +46,8 @@ class Question:
     absolute entry ("largest", tests). `rate` is the cost of a change by 1 in the metric: mu of Gaussian DP, else
     epsilon. The answer has `draws` draws, of the negated scores too if `mirrored`. `delta` is the part of the
     mechanism's delta that is independent of the change, and `claim` the theorem that covers several questions, if there
-    is one.
+    is one. `used`, if given, maps a value and an answer to the entries of the value on which this answer depends: tests
+    that end with the first positive one do not look at later counts.
     """
 
     mechanism: str
@@ -57,6 +58,7 @@ class Question:
     mirrored: bool = False
     delta: float = 0.0
     claim: Claim | None = None
+    used: Callable[[Any, Any], Any] | None = None
 
     def kept(self) -> "Question":
         """Return the same question with a copy of its value, which the learner may change later."""
@@ -70,9 +72,10 @@ class Question:
         most = None if self.claim is None else (self.claim.most, self.claim.cost)
         return self.mechanism, *shape, self.metric, self.rate, self.draws, self.mirrored, self.delta, most
 
-    def costs(self, other: "Question") -> list[Cost]:
-        """Return the cost of hiding the difference from the value of another question of the same form."""
-        change = _change(self.value, other.value)
+    def costs(self, other: "Question", answer: Any = None) -> list[Cost]:
+        """Return the cost of hiding the difference from the value of another question of the same form and answer."""
+        values = (each.value if self.used is None else self.used(each.value, answer) for each in (self, other))
+        change = _change(*values)
         if not change.size or not change.any():
             return []
         if self.metric == "absolute":

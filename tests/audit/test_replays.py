@@ -1,5 +1,6 @@
 """A replay sees what a fit does that its claim does not cover, and nothing where there is nothing."""
 
+import itertools
 import re
 import sys
 import warnings
@@ -15,7 +16,8 @@ import dpfast
 from dpfast.accounting import Budget, PrivacySpend
 from dpfast.audit import replay
 from dpfast.learners.base import shown
-from dpfast.mechanisms import discrete_gaussian, discrete_laplace
+from dpfast.littlestone import OnlineLittlestoneLearner, Thresholds
+from dpfast.mechanisms import AboveThreshold, discrete_gaussian, discrete_laplace
 from dpfast.tables import Label, Numeric, Schema
 from dpfast.tables.unit_rows import unit_rows
 
@@ -180,6 +182,54 @@ def test_one_row_that_moves_all_is_found(monkeypatch):
     assert replay(projected(), TABLE, (far, Y), classes=[0, 1]).holds
     monkeypatch.setattr("dpfast.learners.halfspaces.projected.unit_rows", centred)
     assert replay(projected(), TABLE, (far, Y), classes=[0, 1]).ratio > 1.2
+
+
+# ---- streams ---------------------------------------------------------------------------------------------------------
+
+
+def stream_by(*cuts):
+    def fit(model, X, y):
+        given = {"classes": [0, 1]} if isinstance(model, dpfast.DPWinnowClassifier) else {}
+        for a, b in itertools.pairwise(cuts):
+            model.partial_fit(X[a:b], y[a:b], **given)
+
+    return fit
+
+
+@pytest.mark.parametrize(
+    ("make", "points"),
+    [
+        (lambda: OnlineLittlestoneLearner(200.0, 1e-2, Thresholds(64), 400), 64),
+        (lambda: dpfast.DPWinnowClassifier(epsilon=30.0, n_updates=4, window=True), 0),
+    ],
+    ids=["teachers", "a window"],
+)
+def test_a_stream_is_not_accused_for_its_calls(make, points):
+    """Counts after the test that fired are not looked at, and teachers do not depend on the number of mistakes."""
+    largest = 0.0
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        X = rng.integers(0, points, 400) if points else rng.choice([-1.0, 1.0, 0.0], (400, 4))
+        y, at = rng.integers(0, 2, 400), int(rng.integers(400))
+        other = y.copy()
+        other[at] = 1 - y[at]
+        for cuts in ((0, 150, 400), (0, 400)):
+            found = replay(make(), (X, y), (X, other), fit=stream_by(*cuts), seed=seed)
+            assert found.holds, found
+            largest = max(largest, found.ratio)
+    assert largest == pytest.approx(1)
+
+
+def test_a_stream_that_counts_a_row_twice_is_still_found(monkeypatch):
+    def follow(model, X, y):
+        model.partial_fit(X, y)
+
+    learner, plain = OnlineLittlestoneLearner(200.0, 1e-2, Thresholds(64), 400), AboveThreshold.run
+    X, y = np.random.default_rng(0).integers(0, 64, (2, 400)) % [[64], [2]]
+    other = np.append(1 - y[:1], y[1:])
+    assert replay(learner, (X, y), (X, other), fit=follow).ratio == pytest.approx(1)
+    monkeypatch.setattr(AboveThreshold, "run", lambda self, n, at=(): plain(self, n, np.repeat(at, 2)))
+    assert replay(learner, (X, y), (X, other), fit=follow).ratio == pytest.approx(2)
 
 
 # ---- how it is asked -------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from dpfast.accounting import sparse_sample_plan
 from dpfast.learners.parameters import BETWEEN_0_AND_1, Kind, auto, choice, count, estimator, parameter, positive
 from dpfast.mechanisms import AboveThreshold, sparse_sample
+from dpfast.mechanisms.draws import recorded
 
 from .splits import essential_lists
 from .streams import Following, PointStream
@@ -171,9 +172,12 @@ class _Teachers(Following):
         self.teachers = [whole] * plan.n_teachers
         self.tests = AboveThreshold(plan.threshold, plan.threshold_epsilon, monotone="running", rng=run.rng)
 
-    def _note(self, points, labels):
+    def _note(self, made, wrong, points, labels):
         """Assign each of these mistakes to a teacher."""
-        chosen = self.run.rng.integers(len(self.teachers), size=len(points))
+        if recorded():  # each round has its teacher, as in the proof, so that those of other rounds stay the same
+            chosen = self.run.rng.integers(len(self.teachers), size=made)[wrong]
+        else:
+            chosen = self.run.rng.integers(len(self.teachers), size=len(points))
         for i, x, y in zip(chosen.tolist(), points.tolist(), labels.tolist(), strict=True):
             self.teachers[i] = self.teachers[i].restrict(x, y)
 

@@ -148,7 +148,7 @@ class _JointTraining(Following):
         self.failures = RepeatedThreshold(-(4 * plan.n_teachers // 5), plan.below_epsilon, dimension + 1, rng=run.rng)
         self._train()
 
-    def _note(self, points, labels):
+    def _note(self, made, wrong, points, labels):
         self.E[0].append(points)
         self.E[1].append(labels)
 

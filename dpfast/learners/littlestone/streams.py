@@ -188,8 +188,8 @@ class Following:
                 wrong = np.flatnonzero(guess != labels[start:stop])
                 fired = self.tests.run(made, wrong)
                 made = made if fired is None else fired + 1
-                mistakes = start + wrong[wrong < made]
-                self._note(points[mistakes], labels[mistakes])
+                wrong = wrong[wrong < made]
+                self._note(made, wrong, points[start + wrong], labels[start + wrong])
             predicted[start : start + made] = guess[:made]
             start += made
             if fired is not None:
