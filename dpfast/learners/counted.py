@@ -11,12 +11,12 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
-from dpfast.accounting.numbers import exact
+from dpfast.accounting.numbers import exact, split
 from dpfast.kernels.reals import expit
 from dpfast.learners.batches import in_batches
 from dpfast.learners.calibration import LEVELS, Line
 from dpfast.learners.model import FloatArray, IntArray, Model
-from dpfast.learners.parameters import estimator
+from dpfast.learners.parameters import estimator, noise_scale
 from dpfast.learners.plan import LaplaceSum, Task
 from dpfast.learners.private import PrivateClassifier
 from dpfast.learners.probabilities import (
@@ -149,6 +149,8 @@ class CountedClassifier(PrivateClassifier):
         if not self.probability_share:
             return {}
         share = exact("probability_share", self.probability_share)
+        epsilon = split(task.epsilon, share)[1]
+        noise_scale(epsilon, task.neighbors, "probability_share", task.rows_per_unit)  # refuses too small a share
         return {self.counts_name: LaplaceSum(task.changed_rows, size=LEVELS * task.n_classes**2, share=share)}
 
     @property

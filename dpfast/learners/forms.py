@@ -31,12 +31,15 @@ class Form:
         Whether the rows may lie in files and on clusters, as the learner asks only for sums over them.
     sparse : bool, default=True
         Whether sparse matrices are read.
+    one_column : bool, default=False
+        Whether rows of one dimension are a column.
     """
 
     _: KW_ONLY
     several_classes: bool = True
     in_parts: bool = True
     sparse: bool = True
+    one_column: bool = False
 
     def coded(self, X: Any) -> Any:
         """Return a table of codes in the form from which `rows` starts, with the names of its columns."""
@@ -70,7 +73,7 @@ class Codes(Form):
     ----------
     threshold : float or array_like of float, shape (d,), default=0.0
         Of vectors, the code of a number is 1 if it is above the threshold, else 0.
-    several_classes, in_parts, sparse : bool, default=True
+    several_classes, in_parts, sparse, one_column : bool
         As in `Form`.
     """
 
@@ -96,7 +99,7 @@ class Bits(Form):
     ----------
     threshold : None, float or array_like of float, shape (d,), default=0.0
         Of vectors, a bit is 1 if the number is above the threshold; with None, numbers must be 0 and 1.
-    several_classes, in_parts, sparse : bool, default=True
+    several_classes, in_parts, sparse, one_column : bool
         As in `Form`.
     """
 
@@ -116,7 +119,7 @@ class UnitRows(Form):
         Whether each row gets a further entry of 1, before it is scaled.
     normalize : bool, default=True
         Whether all rows are scaled to norm 1; otherwise rows of a larger norm are refused.
-    several_classes, in_parts, sparse : bool, default=True
+    several_classes, in_parts, sparse, one_column : bool
         As in `Form`.
     """
 
@@ -133,7 +136,7 @@ class Numbers(Form):
 
     Parameters
     ----------
-    several_classes, in_parts, sparse : bool, default=True
+    several_classes, in_parts, sparse, one_column : bool
         As in `Form`.
     """
 

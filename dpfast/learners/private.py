@@ -113,13 +113,18 @@ class PrivateClassifier(PrivateParameters, CallbackSupportMixin, ClassifierMixin
         """
         raise NotImplementedError
 
-    def refuse(self, task: Task) -> None:
-        """Refuse a task that does not suit the parameters, before the charge; by default none.
+    def prepare(self, rows: Rows) -> Any:
+        """Return what `learn` gets as `rows.prepared`, computed before the charge; by default None.
+
+        It is for functions of others, which may fail. It releases nothing, and has no run.
 
         Parameters
         ----------
-        task : Task
-            Its `n_rows` is None under "add-remove": a private number of rows is never refused.
+        rows : Rows
+
+        Returns
+        -------
+        object
         """
 
     @watched

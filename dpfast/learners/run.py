@@ -32,7 +32,11 @@ class Rows:
         The public facts of the fit, after the discovery.
     parts : dpfast.parts.EngineParts
         The parts of the rows, for questions that keep a state.
+    prepared : object
+        What `PrivateClassifier.prepare` returned before the charge.
     """
+
+    prepared: Any = None
 
     def __init__(self, parts: Any, form: Any, task: Task, classes: np.ndarray) -> None:
         self.parts, self.form, self.task, self.classes = parts, form, task, classes

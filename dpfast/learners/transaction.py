@@ -33,6 +33,11 @@ class Transaction(Machinery):
     def __sklearn_tags__(self):
         return self._learner.__sklearn_tags__()
 
+    def _checked(self, X=None, y=None, units=None):
+        p = super()._checked(X, y, units)
+        p.one_column = self._learner.reads.one_column
+        return p
+
     def rows(self, X: Any) -> Any:
         """Return the rows of X of `predict` as the learner reads them; refuse other columns than those of the fit."""
         return self._read_by_image(X, self._learner.reads.rows)
@@ -55,7 +60,6 @@ class Transaction(Machinery):
         reads, classes = self._learner.reads, getattr(p, "declared", None)
         form = reads.empty(self._widest_form(p, 1))
         task = self._task(p, form, n, classes, len(classes or ()) or (MOST_LABELS if reads.several_classes else 2))
-        self._learner.refuse(task)
         self._learner.plan(task).solve(task)
 
     def _learn(self, table, p, run):
@@ -63,12 +67,13 @@ class Transaction(Machinery):
         parts, form, public = self._asked(table, learner.reads.rows, learner.reads.empty)
         classes = tuple(public.classes.tolist())
         task = self._task(p, form, public.n_rows, classes, len(classes))
-        learner.refuse(task)
         plan = learner.plan(task)
         noise, cost, _ = plan.solve(task)
+        rows = Rows(parts, form, task, public.classes)
+        rows.prepared = learner.prepare(rows)
         run.charge(public, cost, **{name: each.times for name, each in plan.items()})
         learning = Run(run, plan, noise, lambda rounds, what: self._shown(rounds, what, parts, public))
-        learning.model = learner.learn(Rows(parts, form, task, public.classes), plan, learning)
+        learning.model = learner.learn(rows, plan, learning)
 
     def _task(self, p, form, n, classes, n_classes):
         """Return the public facts of a fit of n rows in the form `form`."""

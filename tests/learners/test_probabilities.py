@@ -3,7 +3,6 @@
 import itertools
 import json
 import warnings
-from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -15,6 +14,7 @@ from sklearn.utils.estimator_checks import check_estimator
 import dpfast
 from dpfast.accounting import Composed
 from dpfast.accounting.numbers import exact
+from dpfast.base import Task
 from dpfast.learners import probabilities, run
 from dpfast.learners.base import counted_levels
 from dpfast.learners.calibration import ENDS, LEVELS
@@ -100,9 +100,10 @@ def test_model_and_counts_together_are_what_is_claimed(name, neighbors, monkeypa
 @pytest.mark.parametrize("epsilon", [0.1, 0.3, 1.0, 1 / 3, 7.77])
 @pytest.mark.parametrize("share", [0.05, 0.1, 1 / 3, 0.999])
 def test_what_is_left_and_what_is_taken_are_no_more_than_epsilon(epsilon, share):
-    p = made("features", epsilon, probability_share=share)._checked()
-    taken = 2 / p.class_scale
-    assert max(Fraction(p.epsilon), exact("epsilon", p.epsilon)) + taken <= exact("epsilon", epsilon)
+    model, task = made("features", epsilon, probability_share=share), Task(epsilon, n_columns=3)
+    noise = model.plan(task).solve(task).noise
+    taken, left = 2 / noise[model.counts_name], 2 * noise["hypotheses"]
+    assert left + taken <= exact("epsilon", epsilon)
     assert float(taken) == pytest.approx(epsilon * share)
 
 
@@ -159,7 +160,7 @@ def test_a_fit_that_is_interrupted_has_its_model_and_no_probabilities(monkeypatc
     def stops(*arguments, **more):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(probabilities, "discrete_laplace", stops)
+    monkeypatch.setattr(run, "discrete_laplace", stops)
     model = made("features", probability_share=0.1)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, Y)

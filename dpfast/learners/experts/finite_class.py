@@ -2,31 +2,129 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import field
-from functools import partial
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from dpfast.accounting import Cost
-from dpfast.accounting.numbers import decimal_below, exact, float_above, split
+from dpfast.accounting.numbers import decimal_below, exact, split
 from dpfast.kernels import bits, scores
-from dpfast.learners.base import PrivateClassifier, packed_rows
-from dpfast.learners.batches import in_batches
+from dpfast.learners.counted import CountedClassifier, CountedModel
+from dpfast.learners.forms import Bits, Form
+from dpfast.learners.model import IntArray
 from dpfast.learners.parameters import BETWEEN_0_AND_1, changed_rows, estimator, parameter
-from dpfast.learners.probabilities import Probabilities, confusion
+from dpfast.learners.plan import ExponentialDraw, Plan, Task
+from dpfast.learners.probabilities import confusion
+from dpfast.learners.run import Rows, Run
 from dpfast.learners.saving import entries, integer, integers
-from dpfast.mechanisms import exponential
-from dpfast.tables import BitMatrix
+from dpfast.tables import BitMatrix, CodeTable
 from dpfast.tables.arrays import as_numbers, untyped
-from dpfast.tables.code_bits import packed_codes
 from dpfast.tables.labels import two_classes
 
 
+@dataclass(frozen=True)
+class Arrays(Form):
+    """Rows as arrays of numbers, which functions read."""
+
+    def coded(self, X: Any) -> Any:
+        return _refuse_codes(X)
+
+    def rows(self, X: Any) -> np.ndarray:
+        return as_numbers(X)
+
+
+@dataclass(frozen=True)
+class Points(Form):
+    """Rows of one number below `n_points`."""
+
+    n_points: int
+
+    def coded(self, X: Any) -> Any:
+        X = untyped(_refuse_codes(X))
+        return X[:, np.newaxis] if X.ndim == 1 else X
+
+    def rows(self, X: Any) -> np.ndarray:
+        """Return a column as numbers of points: int64, shape (n, 1)."""
+        X = as_numbers(X)
+        if X.shape[1] != 1:
+            raise ValueError(f"X must hold one number of a point in each row for a table, got shape {X.shape}")
+        points = X[:, 0]
+        if not ((points >= 0) & (points < self.n_points) & (points == np.floor(points))).all():
+            raise ValueError(
+                f"X must hold numbers of points in [0, {self.n_points}), got {points.min()} to {points.max()}"
+            )
+        return points.astype(np.int64)[:, np.newaxis]
+
+
+def _refuse_codes(X):
+    if isinstance(X, CodeTable):
+        raise ValueError('schema is for hypotheses="features"')
+    return X
+
+
+@dataclass(frozen=True)
+class FiniteModel(CountedModel):
+    """Base of the models: a hypothesis, by its number, out of so many."""
+
+    hypothesis: int
+    n_hypotheses: int
+
+    def check(self) -> None:
+        integer(self.n_hypotheses, 1, 1 << 62)
+        integer(self.hypothesis, 0, self.n_hypotheses - 1)
+
+    def released(self) -> dict[str, Any]:
+        return {"hypothesis": self.hypothesis, "n_hypotheses": self.n_hypotheses}
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"hypothesis": self.hypothesis, "of": self.n_hypotheses, "labels": None}
+
+
+@dataclass(frozen=True)
+class FeatureModel(FiniteModel):
+    """A feature of bits, its negation, or a constant class."""
+
+    def classify(self, rows: Any) -> IntArray:
+        d, h = rows.shape[1], self.hypothesis
+        if h >= 2 * d:
+            return np.full(len(rows), int(h > 2 * d))
+        return (bits.unpack(rows.column(h % d)[np.newaxis], len(rows))[0] != (h >= d)).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class PointModel(FiniteModel):
+    """The class of each point."""
+
+    labels: IntArray
+
+    def classify(self, rows: Any) -> IntArray:
+        return self.labels[rows[:, 0]]
+
+    def to_dict(self) -> dict[str, Any]:
+        return super().to_dict() | {"labels": self.labels.tolist()}
+
+
+@dataclass(frozen=True)
+class FunctionModel(FiniteModel):
+    """A function of rows, which no file can hold."""
+
+    function: Callable[[Any], Any]
+    classes: np.ndarray
+
+    def classify(self, rows: Any) -> IntArray:
+        codes = _codes(self.function, rows, self.classes)
+        if (codes < 0).any():
+            raise ValueError(f"hypothesis {self.hypothesis} gave a label not among {self.classes.tolist()}")
+        return codes
+
+    def to_dict(self) -> dict[str, Any]:
+        raise ValueError("a hypothesis that is a function cannot be saved; keep hypothesis_, its number")
+
+
 @estimator
-class FiniteClassLearner(Probabilities, PrivateClassifier):
+class FiniteClassLearner(CountedClassifier, name="finite-class"):
     """Private agnostic learner of an explicit finite class [DR11, section 11.1]_.
 
     `fit` draws hypothesis h with probability exactly proportional to exp(-t * errors(h)).
@@ -67,76 +165,49 @@ class FiniteClassLearner(Probabilities, PrivateClassifier):
     7
     """
 
-    _model = "finite-class"
-    _reads_parts = True
-    _not_saved = (*PrivateClassifier._not_saved, "hypotheses")
+    _not_saved = (*CountedClassifier._not_saved, "hypotheses")
     hypotheses: Any = parameter("features")
     threshold: ArrayLike | None = parameter(0.0)
     delta: float = field(default=0.0, init=False)
     verbose: bool = field(default=False, init=False)
 
-    def _checked(self, X=None, y=None, units=None):
-        p = super()._checked(X, y, units)
-        p.table = self._class()
-        p.one_column = p.table is not None
-        if p.schema is not None and not self._of_features():
-            raise ValueError('schema is for hypotheses="features"')
-        return p
-
-    def _learn(self, table, p, run):
-        hypotheses = p.table
-        image: Callable[[Any], Any]
-        question: Callable[..., np.ndarray]
-        arguments: tuple[Any, ...]
+    @property
+    def reads(self) -> Form:
+        """Return the form of the rows, which follows from the kind of hypotheses."""
         if self._of_features():
-            image, question, arguments = partial(_features, threshold=self.threshold), _feature_errors, ()
-        elif hypotheses is None:
-            image, question, arguments = as_numbers, _function_errors, (tuple(self.hypotheses),)
-        else:
-            image, question = partial(_numbers_of_points, n_points=hypotheses.shape[1]), _table_errors
-            arguments = (hypotheses,)
-        parts, _, public = self._asked(table, image)
-        if question is not _function_errors:
-            two_classes(public.classes)
-        errors = parts.sum(question, *arguments, *([public.classes] if question is _function_errors else []))
-        public.others["n_hypotheses_"] = len(errors)
+            return Bits(self.threshold, several_classes=False)
+        model = vars(self).get("model_")
+        if self.hypotheses is None and isinstance(model, PointModel):  # from a file
+            return Points(len(model.labels), one_column=True, sparse=False)
+        table = self._class()
+        return Arrays(sparse=False) if table is None else Points(table.shape[1], one_column=True, sparse=False)
 
-        cost = [Cost("range", float_above(exact("epsilon", p.epsilon)))]
-        run.charge(public, self._all_costs(cost, p), hypotheses=1, **p.counting)
-        drawn = exponential(-errors, self._exponent(p.epsilon) / p.rows_per_unit, rng=run.rng)
-        labelling = None if hypotheses is None else bits.unpack(hypotheses.rows[[drawn]], hypotheses.shape[1])[0]
-        run.release("hypotheses", drawn, labelling)
-        if hypotheses is not None:
-            predict = partial(_predict_by_point, labelling=labelling)
-        elif self._of_features():
-            predict = partial(_predict_by_feature, h=drawn)
-        else:
-            predict = partial(_predict_by_function, hypothesis=self.hypotheses[drawn], classes=public.classes)
-        self._count_classes(run, p, lambda: parts.sum(_confused, predict, len(public.classes)))
+    def plan(self, task: Task) -> Plan:
+        if not isinstance(self.reads, Arrays) and task.classes is not None:
+            two_classes(np.array(task.classes))
+        draw = ExponentialDraw(task.changed_rows, size=self._number(task), share=self.left)
+        return Plan(hypotheses=draw, **self.counting(task))
 
-    def _publish(self, run):
-        if run.released:
-            self.hypothesis_, self._labelling = run.released
-
-    @in_batches()
-    def predict(self, X: Any) -> np.ndarray:
-        check_is_fitted(self, "hypothesis_")
-        X = self._coded(X)
+    def learn(self, rows: Rows, plan: Plan, run: Run) -> FiniteModel:
+        table, number = self._class(), self._number(rows.task)
+        drawn = run.select("hypotheses", -rows.prepared)
+        model: FiniteModel
         if self._of_features():
-            X = _features(X, self.threshold)
-            self._check_features(X)
-            return self.classes_[_predict_by_feature(X, self.hypothesis_)]
-        if self._labelling is None:
-            numbers = as_numbers(X)
-            validate_data(self, X if hasattr(X, "columns") else numbers, skip_check_array=True, reset=False)
-            X = numbers
-            codes = _codes(self.hypotheses[self.hypothesis_], X, self.classes_)
-            if (codes < 0).any():
-                raise ValueError(f"hypothesis {self.hypothesis_} gave a label not among {self.classes_.tolist()}")
-            return self.classes_[codes]
-        X = as_numbers(_column(X))
-        validate_data(self, X, skip_check_array=True, reset=False)
-        return self.classes_[self._labelling[_points(X, len(self._labelling))].astype(int)]
+            model = FeatureModel(drawn, number)
+        elif table is None:
+            model = FunctionModel(drawn, number, self.hypotheses[drawn], rows.classes)
+        else:
+            model = PointModel(drawn, number, bits.unpack(table.rows[[drawn]], table.shape[1])[0].astype(np.int64))
+        return self.count(model, run, lambda: rows.sum(_confused, model, rows.n_classes))
+
+    def prepare(self, rows: Rows) -> np.ndarray:
+        """Return the errors of each hypothesis, exact and private; a function of others may fail here."""
+        if self._of_features():
+            return rows.sum(_feature_errors)
+        table = self._class()
+        if table is None:
+            return rows.sum(_function_errors, tuple(self.hypotheses), rows.classes)
+        return rows.sum(_table_errors, table)
 
     def excess_errors(self, failure: float = 0.05) -> float:
         """Return a bound on the excess errors over the best hypothesis; it fails with probability at most `failure`.
@@ -194,26 +265,22 @@ class FiniteClassLearner(Probabilities, PrivateClassifier):
     def _of_features(self):
         return isinstance(self.hypotheses, str) and self.hypotheses == "features"
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self._of_features()
-        tags.classifier_tags.multi_class = not self._of_features()
-        return tags
+    def _number(self, task):
+        """Return the number of hypotheses for rows of a task."""
+        if self._of_features():
+            return 2 * task.n_columns + 2
+        table = self._class()
+        return len(self.hypotheses) if table is None else len(table)
 
-    def _released(self):
-        if self._labelling is None and not self._of_features():
-            raise ValueError("a hypothesis that is a function cannot be saved; keep hypothesis_, its number")
-        labels = None if self._labelling is None else self._labelling.astype(int).tolist()  # None for features
-        return {"hypothesis": self.hypothesis_, "of": self.n_hypotheses_, "labels": labels}
-
-    def _restore(self, released):
-        labels = entries(released, "hypothesis", "of", "labels")["labels"]
-        self.n_hypotheses_ = integer(released["of"], 1, 1 << 62)
-        self.hypothesis_ = integer(released["hypothesis"], 0, self.n_hypotheses_ - 1)
+    def _read_model(self, saved: Any, width: int) -> FiniteModel:
+        labels = entries(saved, "hypothesis", "of", "labels")["labels"]
+        number = integer(saved["of"], 1, 1 << 62)
+        if number != 2 * width + 2 if labels is None else width != 1:
+            raise ValueError(f"{number} hypotheses are not those of {width} features")
         self.hypotheses = "features" if labels is None else None
-        self._labelling = None if labels is None else integers(labels, 0, 1).astype(bool)
-        if self.n_hypotheses_ != 2 * self._width + 2 if labels is None else self._width != 1:
-            raise ValueError(f"{self.n_hypotheses_} hypotheses are not those of {self._width} features")
+        if labels is None:
+            return FeatureModel(saved["hypothesis"], number)
+        return PointModel(saved["hypothesis"], number, integers(labels, 0, 1))
 
 
 def _table_errors(piece, table):
@@ -239,48 +306,12 @@ def _function_errors(piece, hypotheses, classes):
     return np.array([np.count_nonzero(_codes(h, piece.rows, classes) != piece.labels) for h in hypotheses])
 
 
-def _confused(piece, predict, classes):
-    return confusion(predict(piece.rows), piece.labels, classes)
-
-
-def _predict_by_point(points, labelling):
-    return labelling[points[:, 0]].astype(np.int64)
-
-
-def _predict_by_function(X, hypothesis, classes):
-    return np.maximum(_codes(hypothesis, X, classes), 0)  # -1, no class, is no class of the model: `predict` refuses it
-
-
-def _predict_by_feature(table, h):
-    """Return the class that hypothesis h of "features" predicts for each row: int64, shape (n,)."""
-    d = table.shape[1]
-    if h >= 2 * d:
-        return np.full(len(table), int(h > 2 * d))
-    return (bits.unpack(table.column(h % d)[np.newaxis], len(table))[0] != (h >= d)).astype(np.int64)
-
-
-def _numbers_of_points(X, n_points):
-    """Return a column as numbers of points: int64, shape (n, 1)."""
-    return _points(as_numbers(X), n_points)[:, np.newaxis]
-
-
-def _features(X, threshold):
-    return packed_rows(packed_codes(X), threshold)
-
-
-def _column(X):
-    X = untyped(X)
-    return X[:, np.newaxis] if X.ndim == 1 else X
-
-
-def _points(X, n_points):
-    """Return a column as numbers of points."""
-    if X.shape[1] != 1:
-        raise ValueError(f"X must hold one number of a point in each row for a table, got shape {X.shape}")
-    points = X[:, 0]
-    if not ((points >= 0) & (points < n_points) & (points == np.floor(points))).all():
-        raise ValueError(f"X must hold numbers of points in [0, {n_points}), got {points.min()} to {points.max()}")
-    return points.astype(np.int64)
+def _confused(piece, model, classes):
+    if isinstance(model, FunctionModel):  # a label that is no class counts as the first; `predict` refuses it
+        predicted = np.maximum(_codes(model.function, piece.rows, model.classes), 0)
+    else:
+        predicted = model.classify(piece.rows)
+    return confusion(predicted, piece.labels, classes)
 
 
 def _codes(hypothesis, X, classes):

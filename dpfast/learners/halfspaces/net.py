@@ -152,11 +152,10 @@ class NetHalfspaceClassifier(CountedClassifier, name="net-halfspace"):
     reads = Numbers(several_classes=False)
 
     def plan(self, task: Task) -> Plan:
-        draw = ExponentialDraw(task.changed_rows, size=self._nets(task.n_columns).size, share=self.left)
+        nets = self._nets(task.n_columns)
+        nets.check_time(task.n_rows, self.max_seconds)
+        draw = ExponentialDraw(task.changed_rows, size=nets.size, share=self.left)
         return Plan(halfspaces=draw, **self.counting(task))
-
-    def refuse(self, task: Task) -> None:
-        self._nets(task.n_columns).check_time(task.n_rows, self.max_seconds)
 
     def learn(self, rows: Rows, plan: Plan, run: Run) -> NetModel:
         nets, key = self._nets(rows.n_columns), run.key()

@@ -1,4 +1,5 @@
 import copy
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -114,7 +115,7 @@ def test_a_feature_its_negation_or_a_constant_is_drawn_by_its_errors(rng):
         for h in range(8):
             learner.set_params(random_state=h)
             assert learner.fit(BITS, LABELS).hypothesis_ == learner.fit(table, LABELS).hypothesis_
-            learner.hypothesis_ = h
+            learner.model_ = replace(learner.model_, hypothesis=h)
             assert learner.predict(table).tolist() == np.where(says[h], "yes", "no").tolist()
 
 
