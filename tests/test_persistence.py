@@ -19,7 +19,7 @@ from dpfast.accounting import Budget
 from dpfast.cli.files import reading_of
 from dpfast.learners import saving
 
-MODEL = re.compile(r"^    _model = \"(.+)\"$", re.M)
+MODEL = re.compile(r"^(?:    _model = |class .*, name=)\"([^\"]+)\"", re.M)
 
 
 @pytest.fixture

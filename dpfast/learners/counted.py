@@ -9,7 +9,6 @@ from fractions import Fraction
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.metaestimators import available_if
 
 from dpfast.accounting.numbers import exact, split
 from dpfast.kernels.reals import expit
@@ -176,8 +175,7 @@ class CountedClassifier(PrivateClassifier):
         """Return probabilities of the classes, estimated from noisy counts; the label of `predict` has the largest."""
         return self._released_model().shares(self._read_rows(X))
 
-    @available_if(lambda learner: issubclass(model_of(type(learner)), SidedModel))
-    @if_counted("probability_share", "class_counts_")
+    @if_counted("probability_share", "class_counts_", lambda learner: issubclass(model_of(type(learner)), SidedModel))
     def calibration_line(self) -> Line:
         """Return the line that maps places of rows to log odds of classes_[1].
 

@@ -89,11 +89,16 @@ def _dot(label, chance, rows, k, scale):
     return Dot(str(label), float(chance), share, max(0.0, share - reach), min(1.0, share + reach))
 
 
-def if_counted(share: str, counts: str) -> Callable[[Any], Any]:
-    """Return the decorator of methods that need noisy counts, an attribute, which cost the parameter `share`."""
+def if_counted(share: str, counts: str, of: Callable[[Any], bool] = lambda model: True) -> Callable[[Any], Any]:
+    """Return the decorator of methods that need noisy counts, an attribute, which cost the parameter `share`.
+
+    Estimators of which `of` is false do not have the method.
+    """
 
     def counted(model: Any) -> bool:
         """Return whether there are such counts, or will be after a fit."""
+        if not of(model):
+            return False
         if not (hasattr(model, counts) if model.__sklearn_is_fitted__() else getattr(model, share) != 0):
             raise AttributeError(f"probabilities need noisy counts of the classes of rows: fit with {share} above 0")
         return True
