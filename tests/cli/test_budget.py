@@ -101,6 +101,11 @@ def test_a_row_of_nobody_is_refused_in_a_text_file(refused, visits, entry):
     )
 
 
+def test_persons_whose_names_differ_in_a_nul_are_two(tmp_path):
+    (tmp_path / "t.csv").write_bytes(b"who,a\np,1\np,2\np\0,3\nq,5\n")
+    assert persons_of(str(tmp_path / "t.csv"), "who", 4).tolist() == [0, 0, 1, 2]
+
+
 def test_a_row_of_nobody_is_refused_in_a_parquet_file(tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet")
     table = pytest.importorskip("pyarrow").table({"patient_id": [1.0, float("nan"), float("nan")]})

@@ -6,6 +6,7 @@ to LEARNERS, and it is replayed with every kind of table.
 
 import itertools
 import warnings
+from decimal import Decimal
 from typing import NamedTuple
 
 import numpy as np
@@ -403,6 +404,49 @@ def test_one_row_of_a_table_of_which_nothing_is_declared_moves_no_more_than_was_
         classes = data.draw(st.sampled_from([None, ["no", "yes"]]))
         model = learner.make(neighbors=relation, schema="discover", epsilon=epsilon)
         found = replayed(model, *tables, classes=classes, seed=seed)
+        assert held(found), found
+
+
+UNTYPED = {  # containers whose cells have no common type, from a list of rows
+    "list of lists": lambda rows: [[*row] for row in rows],
+    "list of tuples": lambda rows: [*map(tuple, rows)],
+    "array of objects": lambda rows: np.array(rows, object),
+    "frame of objects": lambda rows: pd.DataFrame(rows, columns=[*"abc"], dtype=object),
+}
+ODD = [
+    *(*ANY, 0, 1, 1.0, "1", " 1 ", 2**53 + 1, 2**63, -1, 0.5, "0.5", Decimal("0.5"), "inf", float("inf"), False),
+    *(np.float32(0.1), np.int8(1), np.bool_(True), np.str_("clerk"), "p\0", "\0n1", float("nan"), pd.NA, b"p", [1]),
+]
+ONE = [1, 1.0, True, "1", np.int64(1), np.float32(1), np.bool_(True), Decimal(1), 0, 2, "x", 0.5, None, 2**63]
+
+
+@pytest.mark.parametrize("name", DISCOVERING)
+def test_one_cell_of_a_container_without_a_type_does_not_change_how_others_are_read(name, many):
+    learner = LEARNERS[name]
+    if "sparse vector" in name:
+        return
+
+    @search(many(4, 1000), data=st.data())
+    def check(data):
+        rng, n = np.random.default_rng(data.draw(st.integers(0, 99))), 60
+        rows = [[int(rng.integers(18, 91)), float(rng.random()), str(rng.choice(["x", "y"]))] for _ in range(n)]
+        y = [int(row[0] > 50) for row in rows]
+        container, labels = (
+            data.draw(st.sampled_from([*UNTYPED])),
+            data.draw(st.sampled_from([list, lambda y: np.array(y, object)])),
+        )
+        relation, i = data.draw(st.sampled_from(learner.relations)), data.draw(st.integers(0, n - 1))
+        others, theirs = [[*row] for row in rows], [*y]
+        if relation == "add-remove":
+            others, theirs = others[:-1], theirs[:-1]
+        elif data.draw(st.booleans()):
+            theirs[i] = data.draw(st.sampled_from(ONE))
+        else:
+            others[i][data.draw(st.integers(0, 2))] = data.draw(st.sampled_from(ODD))
+        given = [(UNTYPED[container](each), labels(of)) for each, of in ((rows, y), (others, theirs))]
+        classes = data.draw(st.sampled_from([None, [0, 1]]))
+        model = learner.make(neighbors=relation, schema="discover", epsilon=data.draw(st.sampled_from([0.5, 20.0])))
+        found = replayed(model, *given, classes=classes)
         assert held(found), found
 
 
