@@ -29,7 +29,7 @@ The proof, a potential that no round raises in the mean, is in docs/proofs_priva
 `accounting="paper"` is Lemma A.1 of Bun and Fang, "Privately Learning Decision Lists and a Differentially
 Private Winnow" [BF]: E = 2 t (ln(1/delta) + 3/2), for g = 0 and any T. It is proved for add-remove with weight
 exp(t q); the paper's own definitions are replace and exp(eps q / 2), which reads E = 4 t (ln(1/delta) + 3/2).
-Its proof uses e^t - 1 <= 2 t, so exponents above 1 are refused: there the form is false.
+Its proof uses e^t - 1 <= 2 t, which holds up to t = 1.256; at t = 2 the form is false. Exponents above 1 are refused.
 
 Numbers are rounded towards safety. A delta is computed from the exact rationals E, t and g, with slack for every
 rounding after that; an epsilon is one whose delta suffices, an exponent one whose epsilon does.
@@ -167,7 +167,7 @@ def cover_exponent(
     float
         Exponent t per unit of score, for weights exp(t * score). Rounded down, so that
         ``cover_epsilon(cover_exponent(epsilon, delta), delta) <= epsilon`` also holds in floats.
-        With ``accounting="paper"``, at most 1, because that lemma holds only up to 1.
+        With ``accounting="paper"``, at most 1, because the proof of that lemma holds up to 1.256 only.
 
     Examples
     --------

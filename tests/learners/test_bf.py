@@ -65,6 +65,20 @@ def test_lemma_a_1_is_true_and_the_curve_below_it(exponent):
         assert cover_delta(exponent, epsilon, neighbors="add-remove", max_rounds=3) < delta
 
 
+@pytest.mark.parametrize(("exponent", "share", "least"), [(2, 0.137, 2.0e-5), (3, 0.182, 3.8e-3)])
+def test_lemma_a_1_is_false_for_large_exponents(exponent, share, least):
+    """1,000 candidates, of which a share covers z with score -1; after 500 rounds z is not covered."""
+    delta, rounds = 1e-6, 500
+    weight = math.exp(-exponent)  # of a candidate that covers z, in the execution with z
+    with_z = ((1 - share) / (1 - share * (1 - weight))) ** rounds
+    without = (1 - share) ** rounds
+    divergence = with_z - math.exp(2 * exponent * (math.log(1 / delta) + 1.5)) * without
+    assert divergence > least > 10 * delta
+    holds = lambda t: math.exp(t) - 1 <= 2 * t  # noqa: E731
+    assert holds(1.256)
+    assert not holds(1.257)
+
+
 def test_theorem_3_5_prints_another_constant_than_its_proof_and_holds_with_both():
     """2 log(1/delta) + 3/2 in place of 2 (log(1/delta) + 3/2): section 2 halves the exponent, Lemma A.1 does not."""
     delta = 1e-6

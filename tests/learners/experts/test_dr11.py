@@ -74,6 +74,25 @@ def test_theorems_11_1_and_11_4_hold_for_every_sequence_of_losses_by_enumeration
                 assert math.fsum(mass for lost, mass in law.items() if lost - best > bound + 1e-12) <= failure
 
 
+def test_theorem_11_2_and_11_5_are_false_where_epsilon_is_large_against_ln_1_delta():
+    """Two experts; round 1 is replaced by its opposite, and all other losses are 0: T - 1 draws of two laws."""
+
+    def needed(epsilon, delta, loss_range, T=1000):
+        eta, draws = epsilon / math.sqrt(32 * T * math.log(1 / delta)), np.arange(T)
+        chance = 1 / (1 + math.exp(-eta * loss_range))
+        p, q = (stats.binom.pmf(draws, T - 1, each) for each in (chance, 1 - chance))
+        return np.maximum(p - math.exp(epsilon) * q, 0).sum()
+
+    assert needed(60, 0.5, 1) > 0.93 > 0.5
+    assert needed(60, 0.5, 2) > 0.99
+    assert 0.5 > needed(10, 0.5, 2) > 0.32
+    assert needed(15, 0.5, 2) > 0.5
+    for loss_range in (1, 2):
+        assert needed(0.999, 0.5, loss_range) < 0.5  # Corollary 3.21 of the book is for epsilon < 1
+    with pytest.raises(ValueError, match="the paper's learning rate"):
+        experts_learning_rate(60, 0.5, horizon=1000, calibration="paper")
+
+
 def test_theorem_11_3_its_second_line_is_above_the_first_for_epsilon_squared_up_to_32_ln_1_delta_ln_k():
     """One expert has regret 0, as the second line says; regret passes that line at epsilon = 20 and delta = 1/2."""
 
