@@ -155,7 +155,7 @@ class CountedClassifier(PrivateClassifier):
     @property
     def left(self) -> Fraction:
         """Return the share of epsilon for the other releases."""
-        return 1 - exact("probability_share", self.probability_share)
+        return 1 - exact("probability_share", self.probability_share) if self.probability_share else Fraction(1)
 
     @property
     def counts_name(self) -> str:

@@ -9,13 +9,25 @@ divided by their shares of mu squared.
 (`dpfast.learners.units`).
 """
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from dpfast.accounting import Cost, Draws, NoisySums, PrivacySpend, bill_noise
-from dpfast.accounting.numbers import count, decimal_above, exact, exact_above, exact_positive, float_above, split
+from dpfast.accounting.numbers import (
+    count,
+    decimal_above,
+    exact,
+    exact_above,
+    exact_positive,
+    float_above,
+    is_real,
+    split,
+)
 from dpfast.accounting.numbers import root_above as sqrt_above
 from dpfast.learners.parameters import LARGEST_SCALE, changed_rows
 
@@ -172,9 +184,10 @@ Mechanism = GaussianSum | LaplaceSum | ExponentialDraw | Proved
 
 
 def _check(mechanism, moved):
-    if moved is not None:
-        exact_above(moved, getattr(mechanism, moved))
-        exact_positive("share", mechanism.share)
+    for name in () if moved is None else (moved, "share"):
+        number = getattr(mechanism, name)
+        if not (is_real(number) and 0 < number < math.inf):
+            raise ValueError(f"{name} must be a finite number > 0, got {number!r}")
     count("size", mechanism.size)
     count("times", mechanism.times)
 
@@ -254,20 +267,8 @@ class Plan(Mapping[str, Mechanism]):
         ValueError
             If the budget does not suffice for noise that can be drawn, or a release needs delta > 0.
         """
-        noise, cost = _solved(dict(self), task)
-        for name, each in noise.items():
-            if not isinstance(self[name], ExponentialDraw) and each > LARGEST_SCALE:
-                raise ValueError(f"{name} would need noise beyond 64-bit integers: epsilon = {task.epsilon!r} is small")
-        person = task.rows_per_unit > 1
-        claim = PrivacySpend(
-            float(task.epsilon),
-            float(task.delta),
-            task.neighbors,
-            cost=cost,
-            unit="person" if person else "row",
-            rows_per_unit=task.rows_per_unit if person else None,
-        )
-        return Solved(noise, cost, claim)
+        types = tuple(type(value) for each in (task, *self.values()) for value in vars(each).values())
+        return _solve(self, task, types)
 
 
 def sqrt_up(square: Number) -> Fraction:
@@ -288,6 +289,28 @@ def sqrt_up(square: Number) -> Fraction:
     True
     """
     return Fraction(sqrt_above(exact_above("square", square)))
+
+
+@lru_cache(maxsize=256)
+def _solve(plan: Plan, task: Task, types: tuple[type, ...]) -> Solved:
+    """Return the noise of a plan, its cost and its claim; a repeated fit computes them once.
+
+    Numbers that are equal may be read differently: the float 0.1 is the decimal, and a Fraction is itself.
+    """
+    noise, cost = _solved(dict(plan), task)
+    for name, each in noise.items():
+        if not isinstance(plan[name], ExponentialDraw) and each > LARGEST_SCALE:
+            raise ValueError(f"{name} would need noise beyond 64-bit integers: epsilon = {task.epsilon!r} is small")
+    person = task.rows_per_unit > 1
+    claim = PrivacySpend(
+        float(task.epsilon),
+        float(task.delta),
+        task.neighbors,
+        cost=cost,
+        unit="person" if person else "row",
+        rows_per_unit=task.rows_per_unit if person else None,
+    )
+    return Solved(MappingProxyType(noise), cost, claim)
 
 
 def _solved(releases: dict[str, Any], task: Task) -> tuple[dict[str, Number], tuple[Cost, ...]]:

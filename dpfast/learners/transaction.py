@@ -24,7 +24,8 @@ class Transaction(Machinery):
 
     def __init__(self, learner: Any):
         self._learner, self._parameters, self._not_saved = learner, learner._parameters, learner._not_saved
-        self._model, self._reads_parts = learner._model, learner.reads.in_parts
+        self._model, self._reads = learner._model, learner.reads
+        self._reads_parts = self._reads.in_parts
         vars(self).update({each.name: getattr(learner, each.name) for each in fields(learner)} | published(learner))
 
     def get_params(self, deep=True):
@@ -35,12 +36,12 @@ class Transaction(Machinery):
 
     def _checked(self, X=None, y=None, units=None):
         p = super()._checked(X, y, units)
-        p.one_column = self._learner.reads.one_column
+        p.one_column = self._reads.one_column
         return p
 
     def rows(self, X: Any) -> Any:
         """Return the rows of X of `predict` as the learner reads them; refuse other columns than those of the fit."""
-        return self._read_by_image(X, self._learner.reads.rows)
+        return self._read_by_image(X, self._reads.rows)
 
     def publish(self) -> None:
         """Replace the fitted attributes of the learner by those of this fit."""
@@ -50,21 +51,21 @@ class Transaction(Machinery):
         known.update(published(self))
 
     def _read_codes(self, X):
-        return self._learner.reads.coded(X)
+        return self._reads.coded(X)
 
     def _refuse_classes(self, classes, p):
         p.declared = tuple(classes.tolist())
 
     def _refuse_rows(self, n, p):
         """Refuse what the plan refuses for the widest table that the discovery may give."""
-        reads, classes = self._learner.reads, getattr(p, "declared", None)
+        reads, classes = self._reads, getattr(p, "declared", None)
         form = reads.empty(self._widest_form(p, 1))
         task = self._task(p, form, n, classes, len(classes or ()) or (MOST_LABELS if reads.several_classes else 2))
         self._learner.plan(task).solve(task)
 
     def _learn(self, table, p, run):
         learner = self._learner
-        parts, form, public = self._asked(table, learner.reads.rows, learner.reads.empty)
+        parts, form, public = self._asked(table, self._reads.rows, self._reads.empty)
         classes = tuple(public.classes.tolist())
         task = self._task(p, form, public.n_rows, classes, len(classes))
         plan = learner.plan(task)

@@ -159,7 +159,8 @@ class NetHalfspaceClassifier(CountedClassifier, name="net-halfspace"):
 
     def learn(self, rows: Rows, plan: Plan, run: Run) -> NetModel:
         nets, key = self._nets(rows.n_columns), run.key()
-        scan = nets.scan(rows.parts, int(rows.sum(_number)), key, self.verbose)
+        n = int(rows.sum(_number)) if rows.n is None else rows.n
+        scan = nets.scan(rows.parts, n, key, self.verbose)
         member = run.draw("halfspaces", nets.size, lambda exponent, rng: scan.draw(-exponent, rng))
         model = NetModel(member, key, nets)
         return self.count(model, run, lambda: rows.sum(_counted, model))
