@@ -156,6 +156,7 @@ def declaration_of(data, path, label=None, classes=None, unit=None, ignore=(), *
     from dpfast.files.datasets import dataset_schema
     from dpfast.files.encodings import FileParts
     from dpfast.tables import Label, Schema
+    from dpfast.tables.labels import label_kind, refuse_floating
     from dpfast.tables.sources import undeclared
 
     if path is not None and str(path) == "discover":
@@ -178,6 +179,9 @@ def declaration_of(data, path, label=None, classes=None, unit=None, ignore=(), *
     declared = schema.label.classes if schema.label else None
     if classes is not None:
         declared = tuple(each.strip() for each in classes.split(","))
+    if declared is None:
+        like = FileParts(data, label=name, **text).like()
+        refuse_floating(None if like is None else label_kind(like, None, name), name)
     return Schema(
         schema.columns, label=Label(name, declared), missing_values=schema.missing_values, ignore=schema.ignore
     )

@@ -91,8 +91,8 @@ def learning(state, estimator, names, **table):
     """Note that learning begins: should the command stop in it, what was released until then is written to a file."""
 
     def rescue():
-        if not (hasattr(estimator, "privacy_") or hasattr(estimator, "encoder_")):
-            return None  # nothing was charged
+        if not hasattr(estimator, "privacy_"):
+            return None  # there is no model
         state.now, state.kept = "learning had begun: its budget is spent, and no file was written", True
         where = deliver(content_of(estimator, names, **table), None, "model.json")
         return f"learning had begun: its budget is spent; what was released until then is {where}"

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from dpfast.accounting import PrivacySpend
@@ -38,18 +37,21 @@ from dpfast.tables.encoding import Encoding, encode
 from dpfast.tables.labels import (
     class_codes,
     column_of,
-    completed,
     counts_by_class,
     label_kind,
     labels_among,
     labels_of,
     other_label,
+    published_classes,
+    refuse_floating,
     refuse_fractions,
 )
+from dpfast.tables.naming import listed
 from dpfast.tables.schema import Label, Schema
 from dpfast.tables.sources import undeclared, with_column_names, with_names
 
 MOST_LABELS = 256  # discovered at most
+BOOLEANS = np.array([False, True])
 SCHEMA_OR_NONE = parameter(
     None,
     optional(auto(SCHEMA, "discover")),
@@ -207,15 +209,16 @@ class TableReader(Parameters):
         if run is None:
             raise ValueError(f"{type(self).__name__} needs a schema that declares all of a table")
         known = declared = None
+        classes = BOOLEANS if classes is None and kind == "boolean" else classes  # declared by their type
         pure = not getattr(self, "delta", 0)  # labels can be discovered only with delta > 0
         if classes is not None or pure:
             known = self._declared(encoding, classes, kind)
             self._refuse_classes(known.classes, p)
             declared = known.classes
-        elif kind == "float":
-            check_classification_targets(column_of(*encoding.spelled(), kind).spellings)
         elif kind == "cells":
             refuse_fractions(encoding.spelled()[1])
+        else:
+            refuse_floating(kind, run.label)
         if declared is None and isinstance(getattr(p, "class_weight", None), Mapping):
             raise ValueError("class_weight names classes, and discovered labels may lack one: declare classes=")
         n = encoding.n if self.neighbors == "replace" else None
@@ -226,7 +229,7 @@ class TableReader(Parameters):
         if n is not None and declared is None and n < planned.labels.least:
             warn(
                 f"the table has too few rows to discover labels ({n:,}): one is published if about "
-                f"{planned.labels.least:,.0f} rows have it, and further classes stand for all others; declare classes=",
+                f"{planned.labels.least:,.0f} rows have it, and a model needs two; declare classes=",
                 UserWarning,
             )
         names, counts = np.array(p.schema.names, dtype=object), encoding.counts()
@@ -238,13 +241,35 @@ class TableReader(Parameters):
         found = discover(encoding, counts, planned, run.rng, spelled, n)
         run.used["survey"] += 1
         encoder._found(encoding, found, planned, run)
+        self._encoder = encoder  # which stands even if nothing is learned
         if declared is None:
-            multi = self.__sklearn_tags__().classifier_tags.multi_class
-            declared = completed([*found.labels][: MOST_LABELS if multi else 2], kind)
+            declared = self._discovered_classes(found.labels, kind, run)
             encoder.other_label_ = other_label(counts_by_class(found.labels, declared), declared)
             labels = labels_among(*encoding.spelled(), declared, encoder.other_label_)
             known = class_codes(labels, len(labels), declared)
         return known
+
+    def _discovered_classes(self, found, kind, run):
+        """Return the classes that were discovered; raise an error if they are fewer than two, as nothing is learned."""
+        most = MOST_LABELS if self.__sklearn_tags__().classifier_tags.multi_class else 2
+        classes = published_classes([*found], kind)
+        if len(classes) < 2:
+            name = "y" if run.label is None else repr(run.label)
+            known = f"only the label {str(classes[0])!r}" if len(classes) else "no label"
+            raise ValueError(
+                f"{known} of {name} has enough rows to be discovered, and a model tells two classes or more apart: "
+                f"nothing was learned, and {run.claim} is spent. Declare the labels by classes= (--classes), or give "
+                "more rows or a larger epsilon; if the labels are numbers with many values: they are not classes"
+            )
+        if len(classes) <= most:
+            return classes
+        often = {text for text, _ in counts_by_class(found, classes).most_common(most)}
+        kept = classes[[text_of(each) in often for each in classes.tolist()]]
+        run.notes.append(
+            f"{len(classes):,} labels were discovered, and {type(self).__name__} tells {most:,} apart: {listed(kept)}. "
+            f"The rows with another one were learned as {other_label(counts_by_class(found, kept), kept)}."
+        )
+        return kept
 
     def _plan_again(self, p, public):
         """Update checked parameters to facts that are known now, on which the plan of the survey depends."""

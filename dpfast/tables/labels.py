@@ -365,10 +365,18 @@ def _unknown_to_dask(column):
 
 
 def other_label(found: Mapping[str, float], classes: np.ndarray) -> Any:
-    """Return the class that replaces unpublished labels: the most frequent published one, or a stand-in."""
-    known = {text_of(each): each for each in classes.tolist()}
-    spare = [each for text, each in known.items() if text not in found]
-    return spare[0] if spare else next(known[text] for text in found if text in known)
+    """Return the class that replaces other labels: the most frequent one of `found`, numbers of rows by class."""
+    most = max(found, key=lambda text: found[text])
+    return next(each for each in classes.tolist() if text_of(each) == most)
+
+
+def refuse_floating(kind: str | None, name: str | None) -> None:
+    """Refuse labels of a floating type, by the type alone."""
+    if kind == "float":
+        raise ValueError(
+            f"Unknown label type: {'y' if name is None else repr(name)} is of a floating type, and dpfast learns "
+            "classes only: make integers or text of its labels, y.astype(int) say, or declare them by classes="
+        )
 
 
 def typed(labels: Iterable | None, kind: str | None) -> Any:
@@ -399,21 +407,10 @@ def column_of(numbers: np.ndarray, identities: list, kind: str | None) -> LabelC
     return LabelColumn(numbers, np.asarray(values))
 
 
-def completed(identities: Sequence[str], kind: str | None) -> np.ndarray:
-    """Return the published classes, sorted; if there are fewer than two, further classes stand for all other labels.
-
-    `kind` is that of `label_kind`.
-    """
-    if kind == "boolean":
-        return np.array([False, True])
+def published_classes(identities: Sequence[str], kind: str | None) -> np.ndarray:
+    """Return the published labels as classes, sorted; `kind` is that of `label_kind`."""
     found = [each for each in identities if not each.endswith("\0")]  # which arrays of text do not keep
-    if kind == "cells" and found and all(each.startswith(TRUTH) for each in found):
-        return np.array([False, True])
-    words = kind == "text" or (kind in (None, "cells") and any(not each.startswith("\0") for each in found))
-    known = {*map(plain, found)}
-    more = ("other", "none", "neither") if words else tuple(NUMBER + each for each in ("0", "1", "2"))
-    found += [each for each in more if plain(each) not in known][: max(0, 2 - len(found))]
-    return np.unique(column_of(np.arange(len(found)), found, kind).spellings)
+    return np.unique(column_of(np.arange(len(found)), found, kind).spellings) if found else np.empty(0, str)
 
 
 def labels_among(numbers: np.ndarray, identities: Iterable, classes: np.ndarray, other: Any) -> LabelColumn:

@@ -203,9 +203,9 @@ def test_a_warning_is_one_line_without_code(run, tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("default")
         result = run("fit", table, "--label", "y", "--epsilon", 1, "--seed", 1)
-    assert result.exit_code == 0
-    line, *notes = result.stderr.splitlines()
-    assert all(note.startswith("note: ") for note in notes)
+    assert result.exit_code == 2
+    line, error = result.stderr.splitlines()
+    assert error.startswith("error: no label of 'y' has enough rows to be discovered")
     assert line.startswith("warning: the table has too few rows to discover labels")
 
 

@@ -55,14 +55,13 @@ def test_a_stream_takes_no_weights(estimator, table):
 
 
 @every
-@pytest.mark.filterwarnings("ignore:the table has too few rows to discover labels")
 def test_frames_of_any_kind_are_one_table(name, table):
     X, y = table
     frame = pd.DataFrame(X, columns=["wet", "cold", "windy"])
-    columns = {column: frame[column] for column in frame}
-    predicted = ESTIMATORS[name]().fit(frame, y).predict(frame).tolist()
+    columns, classes = {column: frame[column] for column in frame}, [0, 1]
+    predicted = ESTIMATORS[name]().fit(frame, y, classes=classes).predict(frame).tolist()
     for other in (pl.DataFrame(columns), pa.table(columns)):
-        assert ESTIMATORS[name]().fit(other, y).predict(other).tolist() == predicted
+        assert ESTIMATORS[name]().fit(other, y, classes=classes).predict(other).tolist() == predicted
     with pytest.raises((TypeError, ValueError), match=r"y must not be given beside files or a stream|X is a LazyFrame"):
         ESTIMATORS[name]().fit(pl.DataFrame(columns).lazy(), y)
     with pytest.raises(TypeError, match=r"X is a LazyFrame, a plan that has no rows yet: give X.collect\(\)"):

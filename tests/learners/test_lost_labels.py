@@ -1,0 +1,101 @@
+"""Labels that are not discovered: no model pretends to have learned, and what stands for other labels is said."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.exceptions import NotFittedError
+from typer.testing import CliRunner
+
+import dpfast
+from dpfast.accounting import Budget
+from dpfast.cli import app
+
+LEARNERS = [
+    dpfast.HalfspaceClassifier,
+    dpfast.DecisionListClassifier,
+    dpfast.BoostedHalfspaceClassifier,
+    dpfast.ProjectedHalfspaceClassifier,
+    dpfast.DPWinnowClassifier,
+]
+
+
+@pytest.fixture(scope="module")
+def frame():
+    rng = np.random.default_rng(7)
+    age = rng.integers(18, 91, 3000)
+    return pd.DataFrame({"age": age, "job": rng.choice(["clerk", "smith"], 3000)}), pd.Series(age > 50)
+
+
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+@pytest.mark.parametrize("learner", LEARNERS, ids=lambda each: each.__name__)
+def test_a_fit_that_finds_fewer_than_two_labels_is_an_error_that_was_paid_for_and_no_model(learner, neighbors, frame):
+    X, _ = frame
+    ages = [f"g{k % 72}" for k in range(len(X))]
+    for labels, found in ((ages, "no label"), (np.full(len(X), "no"), "only the label 'no'")):
+        budget = Budget(1.0, 1e-6, neighbors=neighbors)
+        model = learner(neighbors=neighbors, budget=budget, random_state=0)
+        with pytest.raises(ValueError, match=f"{found} of 'group' has enough rows to be discovered") as raised:
+            model.fit(X, pd.Series(labels, name="group"))
+        assert "nothing was learned, and (1.0, 1e-06)-DP" in str(raised.value)
+        assert "classes= (--classes)" in str(raised.value)
+        assert budget.spent[0] == pytest.approx(1.0, rel=0.2)
+        with pytest.raises(NotFittedError):
+            model.predict(X)
+        assert not {"privacy_", "classes_"} & {*vars(model)}
+        assert model.encoder_.privacy_.epsilon == 1.0  # the claim stands
+
+
+def test_booleans_are_declared_by_their_type(frame):
+    X, y = frame
+    model = dpfast.HalfspaceClassifier(epsilon=0.1, random_state=0).fit(X[:20], y[:20].astype(bool))
+    assert model.classes_.tolist() == [False, True]
+    assert not any("discovered" in note for note in model.notes_ if "label" in note)
+
+
+def test_labels_beyond_two_are_noted_by_a_learner_of_two(frame):
+    X, y = frame
+    labels = np.where(np.arange(len(y)) % 3 == 0, "maybe", np.where(y, "yes", "no"))
+    model = dpfast.DPWinnowClassifier(epsilon=3.0, random_state=0).fit(X, labels)
+    (note,) = [each for each in model.notes_ if "tells 2 apart" in each]
+    assert note.startswith("3 labels were discovered, and DPWinnowClassifier tells 2 apart: ")
+    assert f"were learned as {model.encoder_.other_label_}." in note
+
+
+@pytest.mark.filterwarnings("ignore:the table has too few rows to discover labels")
+@pytest.mark.parametrize("model", ["halfspace", "winnow", "decision-list"])
+@pytest.mark.parametrize("labels", ["g18 to g89", "TRUE and FALSE of 107 rows", "decimals"])
+def test_the_command_line_says_that_nothing_was_learned_and_writes_no_model(model, labels, tmp_path):
+    rng = np.random.default_rng(0)
+    n = 107 if "107" in labels else 3000
+    ages = rng.integers(18, 90, n)
+    y = {"g": [f"g{age}" for age in ages], "T": [str(age > 50).upper() for age in ages], "d": rng.random(n).round(4)}
+    pd.DataFrame({"x": ages, "y": y[labels[0]]}).to_csv(tmp_path / "t.csv", index=False)
+    asked = ["fit", tmp_path / "t.csv", "--label", "y", "--schema", "discover", "--model", model, "--epsilon", 1]
+    result = CliRunner().invoke(app, [*map(str, asked), "--out", str(tmp_path / "m.json"), "--test-share", "0"])
+    assert result.exit_code == 2
+    assert "label of 'y' has enough rows to be discovered" in result.stderr
+    assert "is spent" in result.stderr
+    assert result.stdout == ""
+    assert not (tmp_path / "m.json").exists()
+
+
+@pytest.mark.filterwarnings("ignore:the table has too few rows to discover labels")
+def test_few_persons_have_too_few_labels(frame):
+    X, y = frame
+    model = dpfast.HalfspaceClassifier(random_state=0)
+    with pytest.raises(ValueError, match=r"label of y has enough rows to be discovered, .* is spent"):
+        model.fit(X, y.astype(int), units=np.arange(3000) % 20, rows_per_unit=100)
+
+
+@pytest.mark.parametrize("schema", ["discover", "declared"])
+def test_a_label_of_a_floating_type_is_refused_by_its_type_before_the_charge(schema, frame, tmp_path):
+    table = frame[0].assign(cost=np.repeat([1.0, 2.0], 1500))
+    table.to_parquet(tmp_path / "t.parquet")
+    if schema == "declared":
+        schema = tmp_path / "s.toml"
+        dpfast.Schema([dpfast.tables.Numeric("age", 0, 100)]).to_file(schema)
+    asked = ["fit", tmp_path / "t.parquet", "--label", "cost", "--schema", schema, "--epsilon", 1]
+    result = CliRunner().invoke(app, [*map(str, asked)])
+    assert result.exit_code == 2
+    assert "spent" not in result.stderr
+    assert "'cost' is of a floating type, and dpfast learns classes only" in result.stderr
