@@ -153,10 +153,12 @@ def declaration_of(data, path, label=None, classes=None, unit=None, ignore=(), *
     The path "discover" stands for the schema that declares nothing but the names and types of the file's columns,
     without that of units and those to ignore.
     """
+    from pyarrow.types import is_floating
+
     from dpfast.files.datasets import dataset_schema
     from dpfast.files.encodings import FileParts
     from dpfast.tables import Label, Schema
-    from dpfast.tables.labels import label_kind, refuse_floating
+    from dpfast.tables.labels import refuse_floating
     from dpfast.tables.sources import undeclared
 
     if path is not None and str(path) == "discover":
@@ -180,8 +182,8 @@ def declaration_of(data, path, label=None, classes=None, unit=None, ignore=(), *
     if classes is not None:
         declared = tuple(each.strip() for each in classes.split(","))
     if declared is None:
-        like = FileParts(data, label=name, **text).like()
-        refuse_floating(None if like is None else label_kind(like, None, name), name)
+        kind = FileParts(data, **text).header().get(name)
+        refuse_floating("float" if kind is not None and is_floating(kind) else None, name)
     return Schema(
         schema.columns, label=Label(name, declared), missing_values=schema.missing_values, ignore=schema.ignore
     )

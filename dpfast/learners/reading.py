@@ -155,7 +155,7 @@ class TableReader(Parameters):
         if p.schema is None:
             if run is not None and not isinstance(source.X, BitMatrix | SparseBits | CodeTable):
                 run.notes.append(
-                    "The table was read as vectors of numbers, as it has no schema and no names of columns; "
+                    "The table was read as vectors of numbers, as it has no schema and is no frame; "
                     'schema="discover" (--schema discover) reads each column by its own range.'
                 )
             if source.width_read_off:

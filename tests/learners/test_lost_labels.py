@@ -73,7 +73,7 @@ def test_the_command_line_says_that_nothing_was_learned_and_writes_no_model(mode
     asked = ["fit", tmp_path / "t.csv", "--label", "y", "--schema", "discover", "--model", model, "--epsilon", 1]
     result = CliRunner().invoke(app, [*map(str, asked), "--out", str(tmp_path / "m.json"), "--test-share", "0"])
     assert result.exit_code == 2
-    assert "label of 'y' has enough rows to be discovered" in result.stderr
+    assert "of 'y' has enough rows to be discovered" in result.stderr
     assert "is spent" in result.stderr
     assert result.stdout == ""
     assert not (tmp_path / "m.json").exists()
