@@ -32,6 +32,8 @@ budget (e, f) to calibrate itself to. Which budget this is depends on what its r
                 remains. Whichever claim of `dpfast.accounting.costs` made its noise fit (e, f), its mu is no larger.
     zcdp        Whatever is rho-zCDP for the rho that converts to (e, f). With R that of the whole, the survey has
                 rho = s R, and (1 - s) R converts to (e, f).
+    parts       Sums, draws and a greedy cover that the learner names, on one bill (`dpfast.accounting.bill`). The noise
+                of each follows from the bill, and (e, f) is the whole budget.
     pair        Anything: e + s epsilon = epsilon and f + s delta = delta.
 
 A learner may spend a share c of what it is told on a release that is pure. The rest is then shared as above, of the
@@ -42,12 +44,13 @@ Floats are rounded towards safety: thresholds and noise up, what remains down.
 """
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
 from scipy import special
 
-from .bill import NoisySums, bill_noise
+from .bill import NoisySums, Part, bill_noise
 from .costs import Cost, discrete_gaussian_cost
 from .numbers import (
     SMALLEST_DELTA,
@@ -111,6 +114,8 @@ class Survey(NamedTuple):
         The budget that the learner calibrates itself to.
     total : tuple of Cost
         The cost of both; empty if it is the pair of the whole budget.
+    noise : tuple of float
+        That of each of the learner's parts, if it names them.
     """
 
     sigma: float
@@ -118,6 +123,7 @@ class Survey(NamedTuple):
     epsilon: float
     delta: float
     total: tuple[Cost, ...]
+    noise: tuple[float, ...] = ()
 
 
 def survey_noise(
@@ -130,7 +136,7 @@ def survey_noise(
     words: Number = 0,
     kind: str = "gaussian",
     pure: Number = 0,
-    rest: tuple[int, int] = (1, 1),
+    rest: Sequence[Part] = (NoisySums(1 << 30, 1),),
 ) -> Survey:
     """Return the noise of a survey, and the budget that remains for the learner after it.
 
@@ -146,13 +152,13 @@ def survey_noise(
         The steps of the grid for a row.
     words : real
         The largest probability that a lone word or label is published, below delta.
-    kind : {"gaussian", "zcdp", "pair"}
+    kind : {"gaussian", "zcdp", "parts", "pair"}
         What the learner's releases are.
     pure : real in [0, 1)
         The share c of the learner's epsilon for a release that is pure.
-    rest : pair of int
-        The least sensitivity of the learner's sums in steps of their grid, and the most entries of one of them in which
-        neighbours may differ; for "gaussian".
+    rest : sequence of NoisySums, Draws or CoverDraws
+        For "parts": all releases of the learner but the pure one. For "gaussian": sums of the least sensitivity of the
+        learner's, in steps of their grid, and of the most entries of one of them in which neighbours may differ.
 
     Returns
     -------
@@ -169,11 +175,16 @@ def survey_noise(
     if share == 1:
         noise = bill_noise((survey,), whole, kept, words=told)
         return Survey(noise.noise[0], noise.cost, 0.0, 0.0, noise.cost)
-    if kind == "gaussian":
-        steps, size = rest
-        noise = bill_noise((survey, NoisySums(steps, 1 - share, size)), whole, kept, words=told)
-        sigma, total = noise.noise[0], noise.cost
-        e, f = _told_by_mu(float_below(steps / Fraction(noise.noise[1])), float(whole) * math.sqrt(1 - share))
+    of_parts: tuple[float, ...] = ()
+    if kind in ("gaussian", "parts"):
+        unit_share = (1 - share) / sum(exact("share", part.share) for part in rest)
+        parts = [part._replace(share=exact("share", part.share) * unit_share) for part in rest]
+        noise = bill_noise((survey, *parts), whole, kept, words=told)
+        sigma, total, of_parts = noise.noise[0], noise.cost, noise.noise[1:]
+        e, f = decimal_below(whole), decimal_below(delta)
+        if kind == "gaussian":
+            mu = float_below(exact("steps", rest[0].sensitivity) / Fraction(of_parts[0]))
+            e, f = _told_by_mu(mu, float(whole) * math.sqrt(1 - share))
     else:
         f = decimal_below(kept - told)
         rho = zcdp_rho(whole, f)
@@ -182,7 +193,7 @@ def survey_noise(
         e, total = _told_by_rho(left, f), (Cost("zcdp", left),)
     cost = discrete_gaussian_cost(sigma, sensitivity=unit, releases=moves, size=1)
     lone = (Cost("pair", 0.0, delta=decimal_above(told)),) if told else ()
-    total = total if kind == "gaussian" else (*cost, *total, *lone)
+    total = (*cost, *total, *lone) if kind == "zcdp" else total
     on_top = exact("left", e) * pure / (1 - pure)
     return Survey(
         sigma,
@@ -190,6 +201,7 @@ def survey_noise(
         decimal_below(exact("left", e) + on_top),
         f,
         (*total, *((Cost("pure", decimal_above(on_top)),) if pure else ())),
+        of_parts if kind == "parts" else (),
     )
 
 

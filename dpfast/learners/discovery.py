@@ -68,6 +68,7 @@ class Plan:
 
     `first` counts columns in the first look, `second` in the second one, and `labels` the labels. `cost` is that of the
     survey, and `total` that of the survey and the learner together; empty if it is the pair (epsilon, delta).
+    `epsilon` and `delta` are told to the learner, and `noise` is that of its parts, if it named them.
     """
 
     first: OpeningHistogram
@@ -77,6 +78,7 @@ class Plan:
     epsilon: float = 0.0
     delta: float = 0.0
     total: tuple[Cost, ...] = ()
+    noise: tuple[float, ...] = ()
 
 
 def plan(
@@ -148,7 +150,7 @@ def _plan(schema, epsilon, delta, share, weight, neighbors, labels, rows_per_uni
         for each, of in zip((unit, unit * max(1, weight)), words, strict=True)
     ]
     second = OpeningHistogram(scales[1], unit)
-    return Plan(histogram[0], second, histogram[1], noise.cost, noise.epsilon, noise.delta, noise.total)
+    return Plan(histogram[0], second, histogram[1], noise.cost, *noise[2:])
 
 
 def widest(schema: Schema) -> list[CodeColumn]:

@@ -92,7 +92,7 @@ class TableReader(Parameters):
         p.source, p.units = source_of(X, y), units if isinstance(units, str) else None
         for name in ("_encoder", "_rows_per_unit", "_width_of_codes"):
             vars(self).pop(name, None)
-        p.rows_per_unit, p.one_column = 1, False
+        p.rows_per_unit, p.one_column, p.survey = p.source.public.get("rows_per_unit", 1), False, None
         if p.schema == "discover" or (p.schema is None and p.source.tabular):
             p.schema = undeclared(p.source, [] if p.units is None else [p.units])
         if p.schema is not None:
@@ -120,10 +120,9 @@ class TableReader(Parameters):
     def _spends(self, p):
         """Return what the releases of this learner are, as `dpfast.accounting.opening` needs it.
 
-        These are their kind, the share of a pure release in epsilon, and for the kind "gaussian" the least sensitivity
-        of a sum on its grid and the most entries of one.
+        These are their kind, the share of a pure release in epsilon, and what `survey_noise` has to know as `rest`.
         """
-        return "pair", 0, (1, 1)
+        return "pair", 0, ()
 
     def _tabled(self, classes, p, units=None, rows_per_unit=None, run=None):
         """Return the opened table and its labels in the form that learners ask.
@@ -278,7 +277,7 @@ class TableReader(Parameters):
         again = self._for_fit(self._checked(source, None, p.units))
         again.rng = p.rng
         if unit is not None:
-            self._rows_per_unit = again.rows_per_unit = unit
+            self._rows_per_unit = unit
             self._for_units(again)
         vars(p).update(vars(again))
 

@@ -9,7 +9,7 @@ import pytest
 from sklearn.model_selection import cross_val_score
 
 import dpfast
-from dpfast.accounting import Budget
+from dpfast.accounting import Budget, cover_exponent
 from dpfast.accounting.composition import Composed
 from dpfast.learners.discovery import Spread, plan
 from dpfast.report.html import page
@@ -167,11 +167,22 @@ def test_a_survey_and_its_learner_cost_no_more_than_what_was_asked_for(name, nei
     planned = model._survey(p, labels="open")
     assert planned.labels.deviation == pytest.approx(planned.first.deviation / 4)
     assert planned.labels.least < planned.first.least / 4
-    assert 0.7 < p.epsilon < 1
+    assert 0.7 < p.epsilon <= 1
     if planned.total:
         assert Composed(planned.total).delta(1.0) <= 1e-6
     else:
         assert p.epsilon + Composed(planned.cost).epsilon(1e-6 - p.delta) <= 1
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 0.3, 1.0, 3.0])
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+def test_a_list_beside_a_survey_keeps_nearly_all_of_its_exponent(epsilon, neighbors):
+    schema = Schema([Discovered(f"x{j}") for j in range(16)], label="y")
+    model = dpfast.DecisionListClassifier(epsilon, schema=schema, neighbors=neighbors, encoder_share=0.06)
+    p = model._checked()
+    alone = cover_exponent(p.epsilon_of_rules, p.delta * 0.8, max_rounds=p.max_rules, **p.curve)
+    assert p.survey.noise[0] > 0.96 * float(alone)
+    assert Composed(p.survey.total).delta(epsilon) <= 1e-6
 
 
 @pytest.mark.parametrize("kind", ["gaussian", "zcdp", "pair"])

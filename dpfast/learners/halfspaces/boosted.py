@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dpfast.accounting import Cost, boost_paper, boost_plan, gaussian_sigma
+from dpfast.accounting import Cost, NoisySums, boost_paper, boost_plan, gaussian_sigma
 from dpfast.accounting.claims import pair_cost
 from dpfast.accounting.numbers import exact, float_above, float_below
 from dpfast.kernels.unit_rows import GRID_BITS
@@ -219,7 +219,7 @@ class BoostedHalfspaceClassifier(LinearClassifier):
             return super()._spends(p)
         count = _COUNT_SHARE if p.neighbors == "add-remove" else 0
         pure = 1 - (1 - exact("probability_share", p.probability_share)) * (1 - count)
-        return kind, pure, (CAP << GRID_BITS, 1 << 24)
+        return kind, pure, (NoisySums(CAP << GRID_BITS, 1, 1 << 24),)
 
     def _refuse_parts(self, p):
         if type(p.weak_learner) not in _WEAK.values() or type(p.measure) not in _MEASURES.values():

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from dpfast.accounting import discrete_gaussian_sigma
+from dpfast.accounting import NoisySums, discrete_gaussian_sigma
 from dpfast.kernels.reals import exp, expit, log, norm
 from dpfast.learners.base import PrivateClassifier
 from dpfast.learners.batches import in_batches
@@ -225,10 +225,9 @@ class HalfspaceClassifier(PrivateClassifier):
         return schema.fine()
 
     def _spends(self, p):
-        size = _MOST_CLASSES * (
-            _WIDEST * len(p.schema.columns) + _MOST_INTERACTIONS * GROUPS**2 + (MOST_TREES << DEEPEST)
-        )
-        return "gaussian", 0, (sensitivity(CodeImage.reach, 2, "add-remove"), size)
+        entries = _WIDEST * len(p.schema.columns) + _MOST_INTERACTIONS * GROUPS**2 + (MOST_TREES << DEEPEST)
+        moves = sensitivity(CodeImage.reach, 2, "add-remove")
+        return "gaussian", 0, (NoisySums(moves, 1, _MOST_CLASSES * entries),)
 
     def _publish(self, run):
         model = run.released

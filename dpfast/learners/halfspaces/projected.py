@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from dpfast.accounting import discrete_gaussian_sigma, single_sample_sigma
+from dpfast.accounting import NoisySums, discrete_gaussian_sigma, single_sample_sigma
 from dpfast.accounting.claims import pair_cost
 from dpfast.accounting.costs import discrete_gaussian_cost
 from dpfast.kernels import signs as projection
@@ -193,7 +193,7 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
     def _spends(self, p):
         if p.schedule == "paper":
             return super()._spends(p)
-        return "gaussian", p.probability_share, (1 << GRID_BITS, 1 << 12)
+        return "gaussian", p.probability_share, (NoisySums(1 << GRID_BITS, 1, 1 << 12),)
 
     def _refuse_parts(self, p):
         if p.schedule == "paper":

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from dpfast.accounting import Cost, cover_epsilon, cover_exponent
+from dpfast.accounting import Cost, CoverDraws, cover_epsilon, cover_exponent
 from dpfast.accounting.claims import pair_cost
 from dpfast.accounting.numbers import decimal_above, exact
 from dpfast.kernels import bits, reals
@@ -138,8 +138,11 @@ class DecisionListClassifier(PrivateClassifier):
         conditions = Conditions(rows, p.conjunctions, p.negations)
         rounds = conditions.rounds(p.max_rules)
         prior = -(-conditions.candidates // 4) if p.default_prior == "auto" else p.default_prior
-        whole = cover_exponent(p.epsilon_of_rules, p.delta, max_rounds=rounds, **p.curve)
-        exponent = Fraction(whole) / p.rows_per_unit
+        if p.survey is not None and p.survey.noise:
+            exponent = Fraction(p.survey.noise[0])
+        else:
+            whole = cover_exponent(p.epsilon_of_rules, p.delta, max_rounds=rounds, **p.curve)
+            exponent = Fraction(whole) / p.rows_per_unit
         if p.rows_per_unit > 1 and p.accounting == "paper":
             raise ValueError('accounting="paper" is for one row: rows_per_unit must be 1')
         weights, unit = falling_weights(rounds) if p.falls else constant_weights(p.coverage_weight)
@@ -157,6 +160,14 @@ class DecisionListClassifier(PrivateClassifier):
             noisy = discrete_laplace(counts, p.scale, rng=run.rng)
             run.attributes.update(rule_counts_=noisy, rule_counts_scale_=p.scale)
             run.release(name)
+
+    def _spends(self, p):
+        if p.accounting == "paper" or p.max_rules is None:
+            return super()._spends(p)
+        weight = _reach(p.coverage_weight)
+        up, down = (weight, 1) if p.neighbors == "add-remove" else (1 + weight, 1 + weight)
+        k = p.rows_per_unit
+        return "parts", p.rule_counts, (CoverDraws(k * up, k * down, 1, p.max_rules),)
 
     def _refuse_rows(self, n, p):
         if p.schema is not None and p.conjunctions > 1:
@@ -256,7 +267,7 @@ class DecisionListClassifier(PrivateClassifier):
     def _checked(self, X=None, y=None, units=None):
         p = super()._checked(X, y, units)
         p.falls = p.coverage_weight == "auto"
-        p.coverage_weight = REACH if p.falls else Fraction(float(p.coverage_weight)).limit_denominator(1000)
+        p.coverage_weight = _reach(p.coverage_weight)
         p.curve = {"coverage_weight": p.coverage_weight, "neighbors": p.neighbors, "accounting": p.accounting}
         cover_epsilon(0, p.delta, max_rounds=p.max_rules, **p.curve)  # refuses invalid values
         epsilon, share = exact("epsilon", p.epsilon), exact("rule_counts", p.rule_counts)
@@ -303,3 +314,8 @@ class DecisionListClassifier(PrivateClassifier):
         if isinstance(released, dict):
             self.rule_counts_ = class_counts_from(released["counts"], len(self.rules_), len(self.classes_))
             self.rule_counts_scale_ = fraction(released["scale"])
+
+
+def _reach(coverage_weight):
+    """Return the largest weight of a covered row, exactly."""
+    return REACH if coverage_weight == "auto" else Fraction(float(coverage_weight)).limit_denominator(1000)

@@ -161,7 +161,7 @@ class DPWinnowClassifier(WinnowStream, Voting, PrivateClassifier):
 
     def _spends(self, p):
         simple = p.calibration == "tight" and p.schedule in ("auto", "fixed")
-        return ("zcdp", p.probability_share, (1, 1)) if simple else super()._spends(p)
+        return ("zcdp", p.probability_share, ()) if simple else super()._spends(p)
 
     def _refuse_parts(self, p):
         if p.schedule != "fixed":
