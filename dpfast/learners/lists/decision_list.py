@@ -139,16 +139,16 @@ class DecisionListClassifier(PrivateClassifier):
         rounds = conditions.rounds(p.max_rules)
         prior = -(-conditions.candidates // 4) if p.default_prior == "auto" else p.default_prior
         if p.survey is not None and p.survey.noise:
-            exponent = Fraction(p.survey.noise[0])
+            exponent, cost = Fraction(p.survey.noise[0]), [each for each in p.survey.total if each.kind == "cover"]
         else:
             whole = cover_exponent(p.epsilon_of_rules, p.delta, max_rounds=rounds, **p.curve)
             exponent = Fraction(whole) / p.rows_per_unit
+            cost = [pair_cost(decimal_above(p.epsilon_of_rules), p.delta)]
         if p.rows_per_unit > 1 and p.accounting == "paper":
             raise ValueError('accounting="paper" is for one row: rows_per_unit must be 1')
         weights, unit = falling_weights(rounds) if p.falls else constant_weights(p.coverage_weight)
         state = conditions.counts(parts, public, rounds, exponent / unit, weights, prior)
         counting = {f"rule counts ({self.rule_counts:g} of epsilon)": 1} if p.scale else {}
-        cost = [pair_cost(decimal_above(p.epsilon_of_rules), p.delta)]
         claim = Claim(float(p.rows_per_unit * exponent * p.moves), tuple(cost))
         cost += [Cost("pure", decimal_above(p.epsilon_of_counts))] if p.scale else []
         run.charge(public, cost, learns=True, rules=rounds, **counting)
