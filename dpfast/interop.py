@@ -69,10 +69,13 @@ def to_onnx(model: Any) -> Any:
 
 
 def _linear(graph, model):
-    """Return the place of the class of each row by the score of a linear classifier."""
-    only_clips = getattr(model, "_only_clips", False)
-    products = _products(graph, model, model.coef_[:, np.newaxis], float(model.intercept_), only_clips)
-    return _second(graph, graph("Squeeze", graph("Add", products, float(model.shift_)), np.array([1])))
+    """Return the place of the class of each row by the scores of a linear classifier."""
+    only_clips, coef = getattr(model, "_only_clips", False), np.atleast_2d(model.coef_).T
+    products = _products(graph, model, coef, np.atleast_1d(model.intercept_), only_clips)
+    scores = graph("Add", products, np.atleast_1d(model.shift_))
+    if len(model.classes_) > 2:
+        return graph("ArgMax", scores, axis=1, keepdims=0)
+    return _second(graph, graph("Squeeze", scores, np.array([1])))
 
 
 def _products(graph, model, coef, intercept, only_clips=False):

@@ -63,12 +63,21 @@ def show_average(estimator, console, *, bits=True, rows=None):
 
 def show_halfspace(estimator, console, *, bits=True, rows=None):
     """Show the largest weights of a halfspace, one feature per row."""
-    no, yes = estimator.classes_
+    classes = estimator.classes_
     if bits:
         console.print(Text("Each feature that is 1 adds its weight."))
     else:
         console.print(Text("Each feature adds its weight times its value."))
         console.print(Text("Rows were brought to a length of at most 1: a column of large numbers drowns the others."))
+    if len(classes) > 2:
+        console.print(Text("The class of the largest sum, divided by the length of the row and shifted, is predicted."))
+        for label, coef, always, shift in zip(
+            classes, estimator.coef_, estimator.intercept_, estimator.shift_, strict=True
+        ):
+            console.print(Text(f"For {label} the intercept is {always:.3g} and the shift {shift:.3g}."))
+            _show_largest(_names(estimator), coef, (f"not {label}", label), ".3g", console, bits)
+        return
+    no, yes = classes
     least = -estimator.shift_
     if hasattr(estimator, "class_counts_"):
         largest = math.hypot(*estimator.coef_, estimator.intercept_) + abs(estimator.shift_)

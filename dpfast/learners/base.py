@@ -17,7 +17,7 @@ from dpfast.learners.calibration import level_counts
 from dpfast.learners.fitting import Private, Public, Run
 from dpfast.learners.notes import notes_of
 from dpfast.learners.parameters import VERBOSE, Kind, estimator
-from dpfast.learners.probabilities import SidedProbabilities
+from dpfast.learners.probabilities import SidedProbabilities, confusion
 from dpfast.learners.reading import TableReader
 from dpfast.learners.saving import Read, Saved, entries, reals
 from dpfast.learners.scikit import BaseEstimator, CallbackSupportMixin, ClassifierMixin, with_callbacks
@@ -319,7 +319,7 @@ def _read(piece):
 
 
 def _width(rows):
-    return rows.shape[1], getattr(rows, "reach", None)
+    return rows.shape[1], getattr(rows, "reach", None), getattr(rows, "signed", None)
 
 
 def packed_rows(X, threshold, packs=True):
@@ -343,7 +343,7 @@ class TwoSided:
         return tags
 
 
-class LinearClassifier(SidedProbabilities, TwoSided, PrivateClassifier):
+class LinearClassifier(SidedProbabilities, PrivateClassifier):
     """Base of the private classifiers that release coefficients, an intercept and a shift, as `run.released.linear()`.
 
     The score of a row x is that of the row as it was in training. Its length is that of (x, 1), or of x without
@@ -355,11 +355,11 @@ class LinearClassifier(SidedProbabilities, TwoSided, PrivateClassifier):
 
     Attributes
     ----------
-    coef_ : ndarray, shape (n_features_in_,)
+    coef_ : ndarray, shape (n_features_in_,) for two classes, else (n_classes, n_features_in_)
         The coefficients of rows that are divided by their length.
-    intercept_ : float
+    intercept_ : float, or ndarray of shape (n_classes,)
         The coefficient of the constant 1, which is divided by the length of the row, too.
-    shift_ : float
+    shift_ : float, or ndarray of shape (n_classes,)
         What is added to the score of every row.
     """
 
@@ -368,7 +368,7 @@ class LinearClassifier(SidedProbabilities, TwoSided, PrivateClassifier):
 
     def _scores(self, X):
         X = self._read_by_image(X, readable)
-        return unit_products(X, self.coef_, self.intercept_, **self._lengths()) + self.shift_
+        return scores_of(X, self.coef_, self.intercept_, self.shift_, self._lengths())
 
     def _places(self, X):
         return self._scores(X) / _largest(self.coef_, self.intercept_, self.shift_)
@@ -381,20 +381,41 @@ class LinearClassifier(SidedProbabilities, TwoSided, PrivateClassifier):
         self.coef_, self.intercept_, self.shift_ = run.released.linear()
 
     def _count_levels(self, run, p, parts, linear):
-        """Release the class counts of levels; `linear` returns the released coefficients, intercept and shift."""
+        """Release the class counts of levels; `linear` returns the released coefficients, intercept and shift.
+
+        For more than two classes they are the counts of predicted classes.
+        """
         self._count_classes(run, p, lambda: parts.sum(counted_levels, *linear(), self._lengths()))
 
     def _released(self):
         numbers = {name: getattr(self, f"{name}_") for name in self._numbers}
-        return {"coef": self.coef_.tolist(), "intercept": self.intercept_, "shift": self.shift_, **numbers}
+        return {"coef": self.coef_, "intercept": self.intercept_, "shift": self.shift_, **numbers}
 
     def _restore(self, released):
         entries(released, "coef", "intercept", *self._numbers, maybe=("shift",))
-        self.coef_ = reals(released["coef"], self._width)
-        self.intercept_ = float(reals([released["intercept"]], 1)[0])
-        self.shift_ = float(reals([released.get("shift", 0.0)], 1)[0])
+        columns = len(self.classes_)
+        if columns == 2:
+            self.coef_ = reals(released["coef"], self._width)
+            self.intercept_ = float(reals([released["intercept"]], 1)[0])
+            self.shift_ = float(reals([released.get("shift", 0.0)], 1)[0])
+        else:
+            coef = released["coef"]
+            if not isinstance(coef, list) or len(coef) != columns:
+                raise ValueError(f"wanted {columns} lists of coefficients, got {coef!r}")
+            self.coef_ = np.array([reals(each, self._width) for each in coef])
+            self.intercept_ = reals(released["intercept"], columns)
+            self.shift_ = reals(released.get("shift"), columns)
         for name, kind in self._numbers.items():
             setattr(self, f"{name}_", kind.read(name, released[name]))
+
+
+def scores_of(X, coef, intercept, shift, lengths):
+    """Return the scores of rows, for codes those of their bits: float64, shape (n,) for two classes, else (n, k)."""
+    X = readable(packed_codes(X))
+    if coef.ndim == 1:
+        return unit_products(X, coef, intercept, **lengths) + shift
+    columns = [unit_products(X, *column, **lengths) for column in zip(coef, intercept, strict=True)]
+    return np.stack(columns, axis=1) + shift
 
 
 def _largest(coef, intercept, shift):
@@ -402,15 +423,15 @@ def _largest(coef, intercept, shift):
     return norm(np.append(coef, intercept)) + abs(shift) or 1.0
 
 
-def places(X, coef, intercept, shift, lengths):
-    """Return the scores of rows, for codes those of their bits, as shares of the largest: float64, shape (n,)."""
-    scores = unit_products(readable(packed_codes(X)), coef, intercept, **lengths) + shift
-    return scores / _largest(coef, intercept, shift)
-
-
 def counted_levels(piece, coef, intercept, shift, lengths):
-    """Return counts of the rows of a piece by level of their place and by class: int64, shape (LEVELS, 2); private."""
-    return level_counts(places(piece.X, coef, intercept, shift, lengths), piece.labels)
+    """Return counts of the rows of a piece by level of their score and by class; private.
+
+    They are int64, of shape (LEVELS, 2); for more than two classes they are counts by predicted class and class.
+    """
+    scores = scores_of(piece.X, coef, intercept, shift, lengths)
+    if coef.ndim == 1:
+        return level_counts(scores / _largest(coef, intercept, shift), piece.labels)
+    return confusion(scores.argmax(axis=1), piece.labels, len(coef))
 
 
 def refuse_weights(arguments):

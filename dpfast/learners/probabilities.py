@@ -206,23 +206,25 @@ class Probabilities(Private):
 
 
 class SidedProbabilities(Probabilities):
-    """`Probabilities` of classifiers of two classes, by the signed score of a row.
+    """`Probabilities` of classifiers by scores: of two classes by the signed score of a row.
 
     A subclass defines `_scores`, at least 0 for the second class, and `_places`, the numbers in [-1, 1] from which
-    levels are computed.
+    levels are computed. For more than two classes, the class of the largest score is predicted, and cells are predicted
+    classes.
     """
 
     def _cells(self):
-        return LEVELS
+        return LEVELS if len(self.classes_) == 2 else super()._cells()
 
     @in_batches("ndarray of float64, shape (n,)")
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return the score of each row, <x, coef_> + intercept_; a score of at least 0 is for classes_[1].
+        """Return the score of each row; a score of at least 0 is for classes_[1].
 
-        With `probability_share` scores are the log odds of classes_[1] instead, consistent with `predict_proba`.
+        With `probability_share` scores are the log odds of classes_[1] instead, consistent with `predict_proba`. For
+        more than two classes there is a score for each class, of shape (n, k), and the largest decides.
         """
         check_is_fitted(self)
-        if not hasattr(self, "class_counts_"):
+        if not hasattr(self, "class_counts_") or len(self.classes_) > 2:
             return self._scores(X)
         return self.calibration_line().log_odds(self._places(X))
 
@@ -234,12 +236,16 @@ class SidedProbabilities(Probabilities):
         return self._scores(X)
 
     def _probabilities(self, X):
+        if len(self.classes_) > 2:
+            return super()._probabilities(X)
         odds = self.decision_function(X)
         return np.stack([expit(-odds), expit(odds)], axis=1)
 
     def _reliability(self):
         if not hasattr(self, "class_counts_"):
             return []
+        if len(self.classes_) > 2:
+            return super()._reliability()
         return sided_reliability(self.class_counts_, self.classes_[1], self.class_counts_scale_)
 
     @if_counted("probability_share", "class_counts_")

@@ -36,7 +36,7 @@ def two_classes(classes: np.ndarray) -> None:
     if len(classes) > 2:
         raise ValueError(
             "Only binary classification is supported. The type of the target is multiclass: "
-            f"y has {len(classes)} classes"
+            f"y has {len(classes)} classes. HalfspaceClassifier and DecisionListClassifier learn any number"
         )
 
 

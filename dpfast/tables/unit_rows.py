@@ -4,12 +4,15 @@ A learner computes the margins of the rows with a vector, and weighted integer s
 parts of consecutive rows; sums of integers do not depend on the parts.
 """
 
+import copy
 import operator
 from functools import reduce
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
+from dpfast.kernels import reals
 from dpfast.kernels import unit_rows as kernel
 from dpfast.parts.blocks import BLOCK_BYTES, map_blocks, slices, threads
 from dpfast.tables.arrays import as_numbers, check_shape, side_by_side
@@ -42,7 +45,8 @@ def unit_rows(X, *, fit_intercept=False, normalize=False):
         parts, load = slices(len(X), BLOCK_BYTES // (X.shape[1] * X.itemsize)), lambda k: _kernel_rows(X[parts[k]])
         if X.dtype in (np.float32, np.float64) and X.flags.c_contiguous and X.flags.aligned:
             rows = [kernel.Dense(X[part]) for part in parts]
-    return UnitRows(X.shape, parts, rows.__getitem__ if rows else load, fit_intercept, normalize, not rows)
+    signed = not isinstance(X, BitMatrix) and X.dtype.kind not in "bu"
+    return UnitRows(X.shape, parts, rows.__getitem__ if rows else load, fit_intercept, normalize, not rows, signed)
 
 
 def unit_products(X, coef, intercept, **given):
@@ -58,13 +62,14 @@ class UnitRows:
     """Rows x_i of the unit ball, with 1 appended before clipping if they have an intercept; made by `unit_rows`.
 
     Integer rows q_i = trunc(reach * x_i) have a Euclidean norm of at most `reach`, exactly. `scales` has the number by
-    which each row was multiplied for this: float64, shape (n,).
+    which each row was multiplied for this: float64, shape (n,). `signed` is False if the type of the entries excludes
+    negative ones.
     """
 
-    def __init__(self, shape, parts, load, fit_intercept, normalize, again=False):
+    def __init__(self, shape, parts, load, fit_intercept, normalize, again=False, signed=True):
         self._parts, self._load, self._constant = parts, load, float(fit_intercept)
         self.shape = shape[0], shape[1] + fit_intercept
-        self._d = shape[1]
+        self._d, self.signed = shape[1], signed
         self.scales = np.empty(shape[0])
         self._checksums = [None] * len(parts) if again else None  # of those that are read again for each pass
         inside = not normalize
@@ -137,18 +142,27 @@ class UnitRows:
         The norm of `centre` (int32) and `top`, a further entry of each row, are at most 2**18, and reach at most 2**31
         * radius.
         """
-        whole, out = np.zeros(self._d + 1, np.int32), np.empty(self.shape[0], np.int32)
-        whole[: self.shape[1]] = centre
         rest = int(np.square(centre.astype(np.int64)).sum()) + top**2
+        norms = np.ceil(np.sqrt(self.apart(centre) + rest)).astype(np.int64)  # below 2**52 rounding lowers no ceiling
+        return (reach // np.maximum(norms, radius)).astype(np.int32)
+
+    def apart(self, centre):
+        """Return |q_i - centre|^2 - |centre|^2, exactly, for `centre` of norm at most 2**18: int64, shape (n,)."""
+        whole, out = np.zeros(self._d + 1, np.int32), np.empty(self.shape[0], np.int64)
+        whole[: self.shape[1]] = centre
 
         def measure(k):
             part = self._parts[k]
-            squares = kernel.apart(self._unchanged(k), self.scales[part], whole, self._constant) + rest
-            norms = np.ceil(np.sqrt(squares)).astype(np.int64)  # below 2**52 rounding lowers no ceiling
-            out[part] = reach // np.maximum(norms, radius)
+            out[part] = kernel.apart(self._unchanged(k), self.scales[part], whole, self._constant)
 
         map_blocks(measure, range(len(self._parts)))
         return out
+
+    def shortened(self, shares):
+        """Return the same rows, multiplied by `shares`, which are in [0, 1]: float64, shape (n,)."""
+        rows = copy.copy(self)
+        rows.scales = self.scales * shares
+        return rows
 
     def _unchanged(self, k):
         """Return the rows of part k; refuse others than those that the scales are for."""
@@ -172,6 +186,91 @@ class UnitRows:
     def linear(self, w):
         """Return w as coefficients (d, k) and intercept (k,), for rows of norm 1."""
         return w[: self._d], w[self._d :].sum(axis=0)
+
+
+_SHARE_BITS = 7  # of the share of its length that a centred row keeps
+_MEAN_BITS = kernel.GRID_BITS - _SHARE_BITS
+_REACH = 1 << 23  # of centred rows: a fine grid, as their length is divided by a radius that is released later
+
+
+class Centring(NamedTuple):
+    """A released mean that is subtracted from rows of norm 1, and the length to which the differences are cut.
+
+    The centred row is (x - mean, top) / radius. `mean`, int32 of shape (d,), and `top` are in steps of 2**-10, and
+    `radius` is in steps of 2**-17. The norm of (mean, top) is at most 2.
+    """
+
+    mean: np.ndarray
+    top: int
+    radius: int
+
+    @classmethod
+    def of(cls, mean, top, radius):
+        """Return the centring by numbers on the scale of the rows, rounded."""
+        steps = 1 << _MEAN_BITS
+        return cls(np.rint(mean * steps).astype(np.int32), round(top * steps), int(radius * (1 << kernel.GRID_BITS)))
+
+    def linear(self, w):
+        """Return <w, centred row> as coefficients of the row, (d,) or (d, k), and a constant, () or (k,)."""
+        scale = (1 << kernel.GRID_BITS) / self.radius
+        columns = np.ascontiguousarray(np.reshape(w, (len(w), -1)).T)
+        means = np.array([reals.dot(column[:-1], self.mean.astype(np.float64)) for column in columns])
+        constants = (columns[:, -1] * self.top - means) * (scale / (1 << _MEAN_BITS))
+        return w[:-1] * scale, constants if np.ndim(w) == 2 else float(constants[0])
+
+
+class CentredRows:
+    """`UnitRows` minus a mean, with one more entry: v_i = (x_i - mean, top) / radius of a `Centring`.
+
+    For sums, a row is multiplied by the largest share c_i, in steps of 2**-7 up to 1, at which its norm is at most 1.
+    On the grid it is F (q_i - c_i mean, c_i top), where q_i = trunc(scale * c_i x_i), and its norm is at most `reach`,
+    exactly: shares are checked with the integers themselves. A share follows from its own row and the centring.
+    """
+
+    reach = _REACH
+
+    def __init__(self, rows, centring):
+        self._rows, self._centring = rows, centring
+        self.shape = rows.shape[0], rows.shape[1] + 1
+        self._factor = _REACH // centring.radius
+        self._shares = self._checked_shares()
+        self._short = self._of(self._shares)
+
+    def margins(self, w):
+        """Return <w, v_i>, clipped to [-1, 1], of rows of any length: float32, shape (n,) or (n, k)."""
+        if np.ndim(w) == 2:
+            return side_by_side([self.margins(column) for column in np.transpose(w)])
+        coef, constant = self._centring.linear(np.asarray(w, np.float64))
+        size = reals.norm(coef) or 1.0
+        product = size * self._rows.margins(coef / size).astype(np.float64) + constant
+        return np.clip(product, -1.0, 1.0).astype(np.float32)
+
+    def weighted_sum(self, weights):
+        """Return the sum of weights[i] times row i of the grid, exact for at most 2**28 rows: int64, shape (shape[1],).
+
+        The weights are int32 of at most 2**12 in size. The rows whose weights are not zero are read once.
+        """
+        kept = np.dot(weights.astype(np.int64), self._shares)
+        total = self._short.weighted_sum(weights) - kept * self._centring.mean
+        return np.append(total, kept * self._centring.top) * self._factor
+
+    def _of(self, shares):
+        return self._rows.shortened(shares / (1 << _SHARE_BITS))
+
+    def _checked_shares(self):
+        """Return the shares, in steps of 2**-7: int64, shape (n,)."""
+        mean, top, radius = self._centring
+        whole = 1 << _SHARE_BITS
+        rest = int(np.square(mean.astype(np.int64)).sum()) + top**2
+        squares = self._rows.apart(whole * mean) + whole**2 * rest
+        shares = np.minimum(whole, np.floor(whole * radius / np.sqrt(np.maximum(squares, 1)))).astype(np.int64)
+        while True:  # q_i is truncated anew for each share
+            rows = self._of(shares)
+            squares = rows.apart(np.zeros_like(mean))
+            longer = squares - shares * (squares - rows.apart(mean)) + shares**2 * rest > radius**2
+            if not longer.any():
+                return shares
+            shares -= longer
 
 
 def _csr_parts(X, parts):

@@ -47,7 +47,11 @@ LEARNERS = {
     "halfspace": _learner(dpfast.HalfspaceClassifier, n_rounds=3),
     "halfspace, balanced": _learner(dpfast.HalfspaceClassifier, n_rounds=3, class_weight="balanced"),
     "halfspace, pairs": _learner(dpfast.HalfspaceClassifier, n_rounds=4, interactions="auto"),
-    "boosted": _learner(dpfast.BoostedHalfspaceClassifier, n_rounds=3, density=0.9),
+    "boosted": _learner(dpfast.BoostedHalfspaceClassifier, n_rounds=12, density=0.9),
+    "boosted, even": _learner(dpfast.BoostedHalfspaceClassifier, n_rounds=3, density=0.9, start="even"),
+    "boosted, with probabilities": _learner(
+        dpfast.BoostedHalfspaceClassifier, n_rounds=12, density=0.9, probability_share=0.1
+    ),
     "boosted, local measure": _learner(
         dpfast.BoostedHalfspaceClassifier, n_rounds=3, measure="local", learning_rate=1.0
     ),
@@ -161,6 +165,12 @@ def alone(relation):
     return changed(np.ones((30, 2)), np.arange(30) // 29, relation)
 
 
+def contradicted(relation):
+    """Two kinds of rows, opposite in all, and the last row with the other label than those of its kind."""
+    x = np.repeat([[1.0, 1.0], [-1.0, -1.0], [1.0, 1.0]], [20, 20, 1], axis=0)
+    return changed(x, np.repeat([1, 0, 0], [20, 20, 1]), relation)
+
+
 def uncovered(relation):
     """The last row has nothing that a rule without a negation covers."""
     x, y = np.resize(BITS[1:3], (8, 2)).astype(float), np.arange(8) % 2
@@ -181,7 +191,9 @@ def turned(relation):
 def test_the_most_that_one_row_can_move_is_nearly_what_was_charged(name, relation):
     learner, most = LEARNERS[name], 0.0
     amounts = [100.0] if learner.make().epsilon == 100 else [0.05, 20.0]
-    for seed, table, epsilon in itertools.product(range(4, 34), (opposite, alone, uncovered, turned), amounts):
+    for seed, table, epsilon in itertools.product(
+        range(4, 34), (opposite, alone, uncovered, turned, contradicted), amounts
+    ):
         model = learner.make(neighbors=relation, epsilon=epsilon)
         found = replayed(model, *table(relation), classes=[0, 1], seed=seed)
         assert held(found), found

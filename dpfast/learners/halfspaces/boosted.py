@@ -14,7 +14,9 @@ from dpfast.accounting.numbers import exact, float_above, float_below
 from dpfast.kernels.unit_rows import GRID_BITS
 from dpfast.learners.base import LinearClassifier
 from dpfast.learners.halfspaces.boosting_parts import measured, weak_rows_of
-from dpfast.learners.halfspaces.measure import CAP, MOST_ROUNDS, UNIT, LazyBregman, Local, Measure
+from dpfast.learners.halfspaces.measure import CAP, MOST_ROUNDS, UNIT, AtLeast, LazyBregman, Local, Measure
+from dpfast.learners.halfspaces.opened import CentredModel, OpenedNoise, against, without_sum
+from dpfast.learners.halfspaces.plain import CentredImage
 from dpfast.learners.halfspaces.weak import NoisyCentering, NoisyStump, WeakLearner
 from dpfast.learners.parameters import (
     BETWEEN_0_AND_1,
@@ -34,6 +36,9 @@ from dpfast.mechanisms import discrete_laplace
 
 _COUNT_SHARE = Fraction(1, 20)  # of epsilon, for the number of rows where that is private
 _ROUNDS = 60
+_MOST = 0.9  # the largest density by default
+_SIGNAL, _FASTEST = 0.4, 8.0  # the noise of a row's score after all rounds, and the largest rate of a mean
+_TURNED = 4.0  # steps are too long if a mean points against the last one by so many deviations of the noise
 _ROUND_SECONDS, _SCORE_SECONDS, _ROW_SECONDS, _CELL_SECONDS = 3e-4, 5e-10, 1e-7, 2e-9  # declared, for a warning
 _WEAK = {"centering": NoisyCentering, "stump": NoisyStump}
 _MEASURES = {"lazy-bregman": LazyBregman, "local": Local}
@@ -49,20 +54,31 @@ def _kind(wanted, base, named):
 
 @estimator
 class BoostedHalfspaceClassifier(LinearClassifier):
-    """Private lazy Bregman boosting [BCS]_: a linear classifier that averages the noisy means of hard rows.
+    """Private lazy Bregman boosting [BCS]_: a linear classifier from noisy sums of hard rows.
 
-    Labels are of two classes. Booleans and bits are the numbers 0 and 1. Each row has a weight; at first all weights
-    are equal. In each round a weak learner returns a noisy hypothesis h for the weighted rows. The weight of a row is
-    then proportional to exp(-learning_rate / 2 * sum of y h(x)) over the hypotheses so far. Weights are at most 1 and
-    add up to kappa n, where kappa is the density. The model is the average of the hypotheses.
+    Booleans and bits are the numbers 0 and 1. The first release is the opening: a noisy sum of all rows, together with
+    the class sizes. It determines the mean that is subtracted from the rows, and the log odds of the classes, at which
+    the scores start. Each row has the weight min(1, exp(-margin)), where the margin is its score for its own class; for
+    more than two classes it is this score minus that of the rival, the other class with the largest score. If the
+    weights add up to less than kappa n, where kappa is the density, the Bregman projection multiplies them by a common
+    factor. In each round the rows times their weights are added up with noise, for their own class and against the
+    rival, and the scores move along this sum. Steps become shorter if two sums point against each other by more than
+    noise explains. The model is the mean over the last fifth of the rounds.
 
-    **Privacy.** All hypotheses together are (epsilon, delta)-DP for the relation `neighbors`. Given the earlier
-    hypotheses, a change of one row moves the weights of all other rows in one direction, by no more than its own weight
-    in sum. A weighted sum of vectors of norm at most 1 therefore changes by at most 2, half of the bound in [BCS,
-    Theorem 27]_, and by at most 1 for the local measure under "add-remove". Weights are integers, and their sum is
-    exact. The rounds are adaptive Gaussian mechanisms: see `dpfast.learners.halfspaces.weak` and
-    `dpfast.accounting.discrete_gaussian_sigma`. Under "add-remove" the number of rows is private: a noisy count, which
-    costs 5% of epsilon, takes its place in kappa n.
+    With ``start="even"``, and for other weak learners, measures and calibrations, it is the algorithm of the paper,
+    without an opening, for two classes. All weights are equal at first. In each round a weak learner returns a noisy
+    hypothesis h for the weighted rows, and the weight of a row is then proportional to exp(-learning_rate / 2 * sum of
+    y h(x)). Weights are at most 1 and add up to kappa n. The model is the average of the hypotheses.
+
+    **Privacy.** All releases together are (epsilon, delta)-DP for the relation `neighbors`. In the opening, a row
+    counts half in its class size, so the opening changes by at most sqrt(4.5) if a row is replaced, by sqrt(2.5) if the
+    type of the rows excludes negative entries, and by sqrt(1.25) if a row is added. Given the earlier releases, a
+    change of one row moves the weights of all other rows in one direction, by no more than its own weight in sum. A
+    weighted sum of vectors of norm at most 1 therefore changes by at most 2, half of the bound in [BCS, Theorem 27]_,
+    and by at most 1 for the local measure under "add-remove"; for more than two classes, by sqrt(2) times as much.
+    Weights are integers, and their sum is exact. The rounds are adaptive Gaussian mechanisms: see
+    `dpfast.learners.halfspaces.opened`, `plain` and `weak` beside it. Under "add-remove" the number of rows is private:
+    the sum of the noisy class sizes takes its place or, without an opening, a noisy count, for 5% of epsilon.
 
     A 1 for the intercept is appended to each row, and rows outside the unit ball are then clipped to it. This map of
     single rows is always applied, and the number of clipped rows is never reported.
@@ -70,20 +86,26 @@ class BoostedHalfspaceClassifier(LinearClassifier):
     Parameters
     ----------
     density : "auto" or float in (0, 1], default="auto"
-        The density kappa. A larger density means less noise, and less attention to hard rows, which include rows with
-        wrong labels. "auto" is min(0.9, 0.29 + 2.4 d^(2/5) / (n mu^(5/4))), where a Gaussian mechanism of sensitivity 1
-        and standard deviation 1 / mu is (epsilon, delta)-DP; all these numbers are public.
+        The least density kappa. A larger density means less noise, and less attention to hard rows, which include rows
+        with wrong labels. "auto" is half of the smaller one of min(0.9, 0.29 + 2.4 d^(2/5) / (n mu^(5/4))) and the
+        density at the start, which is twice the noisy share of the smaller one of two classes. Here a Gaussian
+        mechanism of sensitivity 1 and standard deviation 1 / mu is (epsilon, delta)-DP. With ``start="even"`` it is the
+        first number itself.
     n_rounds : "auto" or int, default="auto"
-        The number of rounds; "auto" is 60. The noise of the average does not depend on it.
+        The number of rounds; "auto" is 60. The noise of the model hardly depends on it.
     learning_rate : "auto" or float, default="auto"
-        The learning rate lambda; "auto" is 2.4 d^(1/4).
+        The learning rate lambda: a round moves the scores by lambda / 2 times the mean of the hard rows. "auto" is at
+        most 16 (8 for more than two classes), and less if the noise in the score of a row would exceed 0.4 after all
+        rounds; only then do steps become shorter. With ``start="even"`` it is 2.4 d^(1/4).
     weak_learner : {"centering", "stump"} or WeakLearner, default="centering"
         "centering" returns the noisy weighted mean of y x, for any real features; "stump" returns one feature of a
         table of zeros and ones.
     measure : {"lazy-bregman", "local"} or Measure, default="lazy-bregman"
-        How rows are weighted: "lazy-bregman" is the paper's measure of density kappa; "local" gives each row a weight
-        that depends on no other row, min(1, exp(-learning_rate / 2 * sum of y h(x))). See
-        `dpfast.learners.halfspaces.measure`.
+        How rows are weighted: "lazy-bregman" is the paper's measure of density kappa, or of at least this density;
+        "local" gives each row a weight that depends on no other row. See `dpfast.learners.halfspaces.measure`.
+    start : {"auto", "opening", "even"}, default="auto"
+        How the fit begins. "auto" is "opening" with ``calibration="tight"``, ``weak_learner="centering"`` and a measure
+        that has a name, and "even" otherwise.
     calibration : {"tight", "plan", "paper"}, default="tight"
         Where density, n_rounds and learning_rate come from. "tight" uses the parameters. "plan" uses
         `dpfast.accounting.boost_plan`: the algorithm of [BCS, section 5]_ then provably errs on at most `alpha` of new
@@ -104,7 +126,7 @@ class BoostedHalfspaceClassifier(LinearClassifier):
     ----------
     density_, learning_rate_ : float
     n_rounds_ : int
-        The parameters, or the values that "auto" stands for.
+        The parameters, or the values that "auto" stands for; they follow from the opening, if there is one.
 
     Notes
     -----
@@ -129,6 +151,7 @@ class BoostedHalfspaceClassifier(LinearClassifier):
     learning_rate: float | str = parameter("auto", auto(real(0.001, 1e6)))
     weak_learner: Any = parameter("centering", _kind('be "centering", "stump" or a WeakLearner', WeakLearner, _WEAK))
     measure: Any = parameter("lazy-bregman", _kind('be "lazy-bregman", "local" or a Measure', Measure, _MEASURES))
+    start: str = parameter("auto", choice("auto", "opening", "even"))
     fit_intercept: bool = FIT_INTERCEPT
     calibration: str = parameter("tight", choice("tight", "plan", "paper"))
     margin: float | None = parameter(None, optional(real(0, 1, "(]")))
@@ -139,6 +162,39 @@ class BoostedHalfspaceClassifier(LinearClassifier):
     def _learn(self, table, p, run):
         image = partial(weak_rows_of, weak=p.weak_learner, fit_intercept=p.fit_intercept)
         parts, form, public = self._asked(table, image)
+        (self._opened if p.start == "opening" else self._even)(parts, form, public, p, run)
+
+    def _opened(self, parts, form, public, p, run):
+        """Open, then boost centred rows from the log odds of the classes."""
+        n, k = public.n_rows, len(public.classes)
+        self._refuse_rows(n, p)
+        image = CentredImage(form, k, p.fit_intercept)
+        p.n_rounds = _ROUNDS if p.n_rounds == "auto" else p.n_rounds
+        moved = p.measure.moved(p.neighbors)
+        noise = OpenedNoise(p, image, moved, p.n_rounds)
+        public.others["n_rounds_"] = p.n_rounds
+        model = _Boosted(image, public.n_features, p)
+        run.charge(public, self._all_costs(noise.cost, p), opening=1, rounds=p.n_rounds, **p.counting)
+        run.released = model
+        seen, start = model.open(parts, noise, n if p.neighbors == "replace" else None, run)
+        model.begin(p, noise.sigma / (image.reach * CAP))
+        mass = max(1, int(model.density * image.opening.n * CAP))
+        weighed = AtLeast() if isinstance(p.measure, LazyBregman) else p.measure
+        rows, begun, _ = measured(seen, image, n, p.weak_learner, weighed, k)
+        rate, steps = model.largest_step(), max(1, math.ceil(np.abs(image.log_odds()).max()))
+        measure = begun(mass, rate)
+        for _ in range(steps):
+            measure.add(start / (steps * rate))
+        for t in self._shown(range(p.n_rounds), "rounds", seen, public):
+            noisy = p.weak_learner.learn(rows, measure.weights(), mass, noise.sigma, run.rng)
+            step = model.step(noisy)
+            run.used["rounds"] += 1
+            if t + 1 < p.n_rounds:
+                measure.add(step / rate)
+        self._count_levels(run, p, parts, model.linear)
+
+    def _even(self, parts, form, public, p, run):
+        """Boost rows as they are from equal weights, as the paper does."""
         rows, start, margins = measured(parts, form, public.n_rows, p.weak_learner, p.measure)
         n, d = public.n_rows, public.n_features
         density = self._calibrate(p, n, d)
@@ -147,12 +203,12 @@ class BoostedHalfspaceClassifier(LinearClassifier):
             raise ValueError('rows_per_unit above 1 needs weak_learner="centering" or "stump"')
         moved = p.measure.moved(p.neighbors)
         noise = p.weak_learner.noise(rows, p.epsilon_of_rounds, p.delta, counted, moved)
-        public.others.update(learning_rate_=p.learning_rate, n_rounds_=p.n_rounds)
+        public.others["n_rounds_"] = p.n_rounds
         paid = ({"row count": 1} if p.count_scale else {}) | {"rounds": p.n_rounds}
         cost = [Cost("pure", float_above(1 / p.count_scale))] if p.count_scale else []
         cost += p.weak_learner.cost(rows, noise, counted, moved) or [pair_cost(p.epsilon_of_rounds, p.delta)]
 
-        model = _Average(d, density(1))
+        model = _Average(d, density(1), p.learning_rate)
         run.charge(public, self._all_costs(cost, p), **paid, **p.counting)
         run.released = model
         size = n
@@ -172,7 +228,7 @@ class BoostedHalfspaceClassifier(LinearClassifier):
 
     def _publish(self, run):
         super()._publish(run)
-        self.density_ = run.released.density
+        self.density_, self.learning_rate_ = run.released.density, run.released.learning_rate
 
     @property
     def _not_saved(self):
@@ -189,8 +245,7 @@ class BoostedHalfspaceClassifier(LinearClassifier):
             p.n_rounds = _ROUNDS
         p.learning_rate = 2.4 * d**0.25 if p.learning_rate == "auto" else float(p.learning_rate)
         if p.density == "auto":
-            mu = 1 / gaussian_sigma(p.epsilon, p.delta)
-            return lambda rows: min(0.9, 0.29 + 2.4 * d**0.4 / (rows * mu**1.25))
+            return lambda rows: _densest(d, rows, p)
         self._refuse_rows(n, p)
         return lambda rows: float(p.density)
 
@@ -235,6 +290,7 @@ class BoostedHalfspaceClassifier(LinearClassifier):
         p = super()._checked(X, y, units)
         if p.calibration != "tight":
             p.plan = self._plan(p)
+        p.start = "opening" if self._opens() else "even"
         p.epsilon_of_rounds, p.count_scale = p.epsilon, None
         if p.neighbors == "add-remove":
             epsilon = exact("epsilon", p.epsilon)
@@ -242,6 +298,23 @@ class BoostedHalfspaceClassifier(LinearClassifier):
             p.epsilon_of_rounds = float_below(epsilon - 1 / p.count_scale)
             check_scale(p.count_scale, self.epsilon)
         return p
+
+    def _opens(self):
+        """Return whether a fit begins with an opening, by the parameters as they are."""
+        named = (isinstance(self.measure, str) or type(self.measure) in _MEASURES.values()) and (
+            self.weak_learner == "centering" or type(self.weak_learner) is NoisyCentering
+        )
+        if self.start == "opening" and not (named and self.calibration == "tight"):
+            raise ValueError(
+                'start="opening" is for calibration="tight", weak_learner="centering" and a measure that has a name, '
+                f"got {self.calibration!r}, {self.weak_learner!r} and {self.measure!r}"
+            )
+        return named and self.calibration == "tight" and self.start != "even"
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = self._opens()
+        return tags
 
     @staticmethod
     def _plan(p):
@@ -273,12 +346,63 @@ class BoostedHalfspaceClassifier(LinearClassifier):
         return plan
 
 
+class _Boosted(CentredModel):
+    """Coefficients of centred rows by boosting: the sum of the hypotheses, each times its rate."""
+
+    def __init__(self, image, n_features, p):
+        super().__init__(image, n_features, p.n_rounds)
+        self._unit, self._before, self._share, self._total = 0.0, None, 1.0, None
+        self.density = 0.5 * _MOST if p.density == "auto" else float(p.density)
+        self.learning_rate = 2.0 * _FASTEST if p.learning_rate == "auto" else float(p.learning_rate)
+
+    def begin(self, p, deviation):
+        """Set density and rate; `deviation` is that of the noise in a sum of weights and rows of norm 1."""
+        n, size = self._image.opening.n, self._image.width + 1
+        if p.density == "auto":
+            self.density = min(_densest(self._image.width - 1, n, p), self._image.start_share()) / 2
+        self._unit = deviation / (self.density * n)
+        pair = 1 if self._image.by_margin else 2  # the scores of two classes move in opposite directions
+        if p.learning_rate == "auto":
+            one = self._unit * (pair / p.n_rounds) ** 0.5
+            self.learning_rate = 2 * min(_SIGNAL / (one * p.n_rounds), _FASTEST / pair)
+        self._adapts, self._size = p.learning_rate == "auto", size * self._image.columns
+        self._total = self._w
+
+    @property
+    def rate(self):
+        return self.learning_rate / 2
+
+    def largest_step(self):
+        """Return a number that a step of a row's score hardly exceeds: longer ones are cut to it in later weights."""
+        return max(1.0, 2 * self.rate * max(1.0, self._image.start_share() / self.density))
+
+    def step(self, noisy):
+        """Add a noisy mean, and return the change of the coefficients.
+
+        Steps are too long if a mean points against the last one by more than noise explains: they become half as long.
+        """
+        if self._adapts and self._before is not None:
+            turned = -_TURNED * self._unit**2 * self._size**0.5
+            self._share /= 1 + (against(noisy, self._before) < turned)
+        self._before = noisy
+        step = self.rate * self._share * without_sum(noisy)
+        self._total = self._total + step
+        self.add(self._total)
+        return step
+
+
+def _densest(d, n, p):
+    """Return the density below which noise would count for more than hard rows, for n rows and d columns."""
+    mu = 1 / gaussian_sigma(p.epsilon, p.delta)
+    return min(_MOST, 0.29 + 2.4 * max(1, d) ** 0.4 / (n * mu**1.25))
+
+
 class _Average:
     """The average of the hypotheses released so far, as a linear function, and the density used for them."""
 
-    def __init__(self, d, density):
+    def __init__(self, d, density, learning_rate):
         self._coef, self._intercept, self._used = np.zeros(d), 0.0, 0
-        self.density = density
+        self.density, self.learning_rate = density, learning_rate
 
     def add(self, coef, intercept):
         self._coef += coef

@@ -6,14 +6,24 @@ some levels, and the missing units are distributed in the order of the parts. Th
 those of one table: `dpfast.kernels.measure.project`.
 """
 
+import copy
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dpfast.kernels import measure
-from dpfast.learners.halfspaces.measure import CAP, UNIT, LazyBregman, Local, local_table, local_weights
+from dpfast.learners.halfspaces.measure import (
+    CAP,
+    UNIT,
+    AtLeast,
+    LazyBregman,
+    Local,
+    local_table,
+    local_weights,
+    projected,
+)
 from dpfast.tables.code_bits import packed_codes
 
 _ASKED = 255  # levels at a time
@@ -24,18 +34,19 @@ def weak_rows_of(X, weak, fit_intercept):
     return weak.rows(packed_codes(X), fit_intercept)
 
 
-def measured(parts, form, n, weak, weighed):
+def measured(parts, form, n, weak, weighed, classes=2):
     """Return what boosting asks in a round, of rows that `weak_rows_of` gives, in one part or in several, n together.
 
     The result is the argument of `WeakLearner.learn`; a callable that returns an even measure, for the wanted mass and
-    the rate; and one that maps a hypothesis to the argument of the measure's `add`: in several parts the hypothesis
-    itself. `weighed` is one of the measures with a name, if there are several parts.
+    the rate; and one that maps a hypothesis to the argument of the measure's `add`: the hypothesis itself, or margins
+    for a measure or a weak learner without a name here, which only read one part.
     """
-    if parts.only is not None:
+    named = {LazyBregman: PartedMeasure, AtLeast: PartedMeasure, Local: PartedLocal}.get(type(weighed))
+    if named is None:
         signs = (2 * parts.only.labels - 1).astype(np.int8)
         return form, partial(weighed.start, signs), partial(weak.margins, form)
-    measures = {LazyBregman: partial(PartedMeasure, parts, weak, n), Local: partial(PartedLocal, weak)}
-    return PartedRows(parts, form, n), measures[type(weighed)], lambda hypothesis: hypothesis
+    start = partial(named, parts, Reader(weak, classes), n, isinstance(weighed, AtLeast))
+    return PartedRows(parts, form, n), start, lambda hypothesis: hypothesis
 
 
 class PartedRows:
@@ -56,32 +67,113 @@ class PartedWeights(NamedTuple):
     excess: list | None = None
 
 
-class PartedLocal:
-    """Like `LocalMeasure` for rows in parts; it adds hypotheses, and its weights are a question."""
+class Reader(NamedTuple):
+    """How a part scores its rows by hypotheses: the weak learner and the number of classes."""
 
-    def __init__(self, weak, units, rate):
-        self._weak, self._table, self._hypotheses = weak, local_table(rate), []
+    weak: Any
+    classes: int
+
+    def sides(self, piece, hypotheses):
+        """Return the `Sides` of the rows of a piece after these hypotheses."""
+        known, sides = piece.memo.get(Reader.sides, (0, None))
+        sides = sides or Sides(piece.labels, self.classes)
+        if known < len(hypotheses):
+            sides = sides.copy()
+            for hypothesis in hypotheses[known:]:
+                sides.add(self.weak.margins(piece.rows, hypothesis))
+            piece.memo[Reader.sides] = len(hypotheses), sides
+        return sides
+
+
+class Sides:
+    """Scores of rows, as sums of margins in steps of 1 / UNIT, and how far each row is on the right side.
+
+    For two classes the margin of a row is y times its score. For more classes it is the score of the class of the row
+    minus that of its rival, the other class with the largest score, the first one among equals.
+    """
+
+    def __init__(self, labels, classes):
+        self._labels, self._two = labels, classes == 2
+        self._signs = (2 * labels - 1).astype(np.int8) if self._two else np.ones(len(labels), np.int8)
+        self._scores = np.zeros(len(labels) if self._two else (len(labels), classes), np.int32)
+
+    def copy(self):
+        new = copy.copy(self)
+        new._scores = self._scores.copy()
+        return new
+
+    def add(self, margins):
+        """Add margins: float32, shape (n,) for two classes, else (n, k)."""
+        if self._two:
+            measure.add(self._scores, self._signs, margins, UNIT)
+        else:
+            self._scores += np.rint(margins * np.float32(UNIT)).astype(np.int32)
+
+    def margins(self):
+        """Return the margins of the rows: int32, shape (n,)."""
+        return self._scores if self._two else self._own() - self._rivals()[1]
+
+    def weights(self, of):
+        """Return signed weights, where `of` takes the margins and signs, which are 1 for more than two classes."""
+        return of(self.margins(), self._signs)
+
+    def weighted_sum(self, rows, weights):
+        """Return the sum of the rows times their weights, (size,); for k classes times those of each class, (size, k).
+
+        A weight counts for the class of a row and against its rival.
+        """
+        if self._two:
+            return rows.weighted_sum(weights)
+        rivals, _ = self._rivals()
+        sums = [
+            rows.weighted_sum(np.where(self._labels == k, weights, 0) - np.where(rivals == k, weights, 0))
+            for k in range(self._scores.shape[1])
+        ]
+        return np.stack(sums, axis=1)
+
+    def _own(self):
+        return self._scores[np.arange(len(self._labels)), self._labels]
+
+    def _rivals(self):
+        """Return the rival of each row, and its score."""
+        others = self._scores.copy()
+        others[np.arange(len(others)), self._labels] = np.iinfo(np.int32).min
+        rivals = others.argmax(axis=1)
+        return rivals, others[np.arange(len(others)), rivals]
+
+
+class PartedLocal:
+    """The measure of `Local` for rows in parts; it adds hypotheses, and its weights are a question."""
+
+    def __init__(self, parts, reader, n, least, units, rate):
+        self._reader, self._table, self._hypotheses = reader, local_table(rate), []
 
     def add(self, hypothesis):
         self._hypotheses.append(hypothesis)
 
     def weights(self):
-        return PartedWeights(_local_sum, (self._weak, tuple(self._hypotheses), self._table))
+        return PartedWeights(_local_sum, (self._reader, tuple(self._hypotheses), self._table))
 
 
 class PartedMeasure:
-    """Like `DenseMeasure` for rows in parts; it adds hypotheses, and its weights are a question."""
+    """The measure of `LazyBregman`, or of `AtLeast`, for rows in parts; it adds hypotheses.
 
-    def __init__(self, parts, weak, n, units, rate):
-        self._parts, self._weak, self._units = parts, weak, min(units, n * CAP)
+    Its weights are a question. One part alone finds its weights by itself.
+    """
+
+    def __init__(self, parts, reader, n, least, units, rate):
+        self._parts, self._reader, self._units, self._least = parts, reader, min(units, n * CAP), least
         self._table, self._hypotheses = measure.table(rate / UNIT, CAP), []
 
     def add(self, hypothesis):
         self._hypotheses.append(hypothesis)
 
     def weights(self):
-        rounds, public = len(self._hypotheses), (self._weak, tuple(self._hypotheses), self._table)
-        low, high = -len(self._table) - 1 - rounds * UNIT, rounds * UNIT + 1  # no unit; all that there are
+        public = (self._reader, tuple(self._hypotheses), self._table)
+        if self._parts.only is not None:
+            return PartedWeights(_projected_sum, (*public, self._units, self._least))
+        reach = 2 * len(self._hypotheses) * UNIT  # of a margin
+        low, high = -len(self._table) - 1 - reach, reach + 1  # no unit; all that there are
         while True:
             step = max(1, (high - low) // _ASKED)
             levels = np.append(np.arange(low, high, step), high)
@@ -90,6 +182,8 @@ class PartedMeasure:
             if step == 1:
                 break
             low, high = levels[k], levels[k + 1]
+        if self._least and levels[k] < 0:
+            return PartedWeights(_dense_sum, (*public, 0), [0] * len(units))
         left = self._units - int(units[:, k].sum())
         more = np.diff(units[:, k : k + 2]).ravel()  # what rows weigh more at the next level, part by part
         before = np.cumsum(more) - more
@@ -97,26 +191,23 @@ class PartedMeasure:
         return PartedWeights(_dense_sum, (*public, int(levels[k])), excess.tolist())
 
 
-def _scores(piece, weak, hypotheses):
-    """Return the scores after these hypotheses, and the signs of the rows."""
-    known, scores = piece.memo.get(_scores, (0, np.zeros(len(piece.labels), np.int32)))
-    signs = (2 * piece.labels - 1).astype(np.int8)
-    if known < len(hypotheses):
-        scores = scores.copy()
-        for hypothesis in hypotheses[known:]:
-            measure.add(scores, signs, weak.margins(piece.rows, hypothesis), UNIT)
-        piece.memo[_scores] = len(hypotheses), scores
-    return scores, signs
-
-
-def _units(piece, weak, hypotheses, table, levels):
+def _units(piece, reader, hypotheses, table, levels):
     """Return the units of all rows of a piece together at each level: int64, shape (levels,)."""
-    return measure.units(_scores(piece, weak, hypotheses)[0], table, levels)
+    return measure.units(reader.sides(piece, hypotheses).margins(), table, levels)
 
 
-def _dense_sum(piece, excess, weak, hypotheses, table, level):
-    return piece.rows.weighted_sum(measure.weights(*_scores(piece, weak, hypotheses), table, level, excess))
+def _projected_sum(piece, reader, hypotheses, table, units, least):
+    """Return the sum of the rows of a piece by the weights that add up to `units`, or to at least as many."""
+    sides = reader.sides(piece, hypotheses)
+    return sides.weighted_sum(piece.rows, sides.weights(partial(projected, table=table, units=units, least=least)))
 
 
-def _local_sum(piece, weak, hypotheses, table):
-    return piece.rows.weighted_sum(local_weights(*_scores(piece, weak, hypotheses), table))
+def _dense_sum(piece, excess, reader, hypotheses, table, level):
+    sides = reader.sides(piece, hypotheses)
+    weights = sides.weights(lambda margins, signs: measure.weights(margins, signs, table, level, excess))
+    return sides.weighted_sum(piece.rows, weights)
+
+
+def _local_sum(piece, reader, hypotheses, table):
+    sides = reader.sides(piece, hypotheses)
+    return sides.weighted_sum(piece.rows, sides.weights(partial(local_weights, table=table)))

@@ -44,6 +44,18 @@ class LazyBregman(Measure):
         return DenseMeasure(signs, units, rate)
 
 
+class AtLeast(LazyBregman):
+    """Weights min(1, c exp(-rate s)) of at least a given mass, with the least such c >= 1.
+
+    This is the Bregman projection of the weights min(1, exp(-rate s)) onto the measures of at least that mass [BCS,
+    section 3]. It differs from `LazyBregman` only if those weights add up to more. The weights of all measures are
+    ordered by c, and c is 1 or the one that gives the mass. If a row changes, the weights of the others therefore
+    change in one direction. If both tables have c = 1, they do not change. If both have the mass, they change by the
+    change of the row. If the first has c = 1 and a mass of at least M, and the second has c > 1 and the mass M, they
+    grow, in sum, by M - u' - (mass - u) <= u - u', where u and u' are the weights of the row.
+    """
+
+
 class Local(Measure):
     """Weights min(1, exp(-rate s)) that depend on no other row: those of MadaBoost (Domingo and Watanabe 2000).
 
@@ -83,6 +95,13 @@ def local_table(rate):
 def local_weights(scores, signs, table):
     """Return y_i times the units of each row: int32, shape (n,)."""
     return table[np.clip(scores, 0, len(table) - 1)] * signs
+
+
+def projected(scores, signs, table, units, least=False):
+    """Return y_i times the units of each row, which add up to `units`, or, if `least`, to at least as many."""
+    if least and int(measure.units(scores, table, [0])[0]) >= units:
+        return measure.weights(scores, signs, table, 0, 0)
+    return measure.project(scores, signs, table, units)
 
 
 class DenseMeasure:

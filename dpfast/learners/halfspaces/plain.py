@@ -16,11 +16,14 @@ import math
 import numpy as np
 
 from dpfast.kernels import reals
+from dpfast.kernels.reals import log
 from dpfast.learners.calibration import level_counts
 from dpfast.learners.halfspaces.images import LEAST, SHORTER, TOP, Opening, class_counts, class_sizes, labels_of
 from dpfast.learners.halfspaces.steepness import REACH, STEPS, class_odds
 from dpfast.mechanisms.opening import SURE
+from dpfast.tables.unit_rows import CentredRows, Centring
 
+_FEW = 2.0  # deviations of the noise in a class size
 _LIMIT = 1 << 10  # the largest limit; R is at least a quarter, so limits over R fit into the sums
 
 
@@ -72,7 +75,9 @@ class PlainImage:
             return
         mean, noise = noisy[: self._width] / self._unit / n, deviation / self._unit / n
         large = np.abs(mean) > _certain(self._width) * noise
-        mean = np.where(large, mean * (1 - np.square(noise / np.where(large, mean, 1.0))), 0.0)
+        mean = np.where(
+            large, mean * (1 - np.square(noise / np.where(large, mean, 1.0))), self._small(mean, large, noise)
+        )
         mean /= max(1.0, reals.norm(mean))
         self._mean = np.rint(mean * self._unit).astype(np.int32)
         self._centre, self._large = self._mean / self._unit, np.flatnonzero(self._mean)
@@ -80,6 +85,10 @@ class PlainImage:
         square = SHORTER * min(max(apart, LEAST), 1.0)
         self._top = int(TOP * math.sqrt(square) * self._unit)
         self._radius = int(math.sqrt(square * (1 + TOP**2)) * self._unit)
+
+    def _small(self, mean, large, noise):
+        """Return what is left of the entries of a noisy mean that are not large."""
+        return 0.0
 
     def question(self, u, constants):
         centring = self._mean, self._top, self._radius, self.reach
@@ -123,6 +132,59 @@ class PlainImage:
     def _constant(self, u):
         """Return what the intercept adds to all scores: float64, shape (columns,)."""
         return u[self._width :].sum(axis=0) * (self._top / self._radius)
+
+
+class CentredImage(PlainImage):
+    """Plain rows of learners that add up weighted rows, which a released mean centres: `CentredRows`.
+
+    The opening is that of `PlainImage`, but a row counts half in the class sizes, and rows whose type excludes negative
+    entries change the sum by less: |x - x'|^2 <= |x|^2 + |x'|^2.
+    """
+
+    def __init__(self, rows, classes, fit_intercept):
+        super().__init__(rows, classes, fit_intercept)
+        self._weight = rows.reach // 2 if self._centred else 1
+        self._signed = rows.signed
+        self.columns = 1 if classes == 2 else classes
+        self.width, self.shape, self.reach = rows.shape[1], (rows.shape[0], rows.shape[1] + 1), CentredRows.reach
+
+    def open(self, noisy, deviation, n):
+        super().open(noisy, deviation, n)
+        self._sizes = np.maximum(self.opening.sizes, _FEW * deviation / self._weight)
+
+    def opening_square(self, changes):
+        of_rows = changes**2 if self._signed else changes
+        return self._centred * of_rows * self._unit**2 + changes * self._weight**2
+
+    def _small(self, mean, large, noise):
+        """Return the entries multiplied by the share of their squares that noise does not explain."""
+        left = np.where(large, 0.0, mean)
+        square = reals.dot(left, left)
+        return left * max(0.0, 1 - np.count_nonzero(~large) * noise**2 / square) if square else left
+
+    def centring(self):
+        """Return the `Centring` that follows from the opening; without an intercept it leaves rows as they are."""
+        return Centring.of(self._centre, self._top / self._unit, self._radius / self._unit)
+
+    def start(self):
+        """Return coefficients of centred rows whose scores are the log odds of the classes: (size,) or (size, k)."""
+        start = np.zeros((self.width + 1, self.columns))
+        if self._centred:
+            start[-1] = self.log_odds() * (self._radius / self._top)
+        return start[:, 0] if self.by_margin else start
+
+    def log_odds(self):
+        """Return the log odds of the second of two classes, (1,), or the logarithms of sizes minus their mean, (k,).
+
+        No class is taken to have fewer rows than two deviations of the noise in its size.
+        """
+        logs = log(self._sizes)
+        return logs[1:] - logs[:1] if self.by_margin else logs - reals.sum(logs) / len(logs)
+
+    def start_share(self):
+        """Return the mean weight min(1, exp(-margin)) of the rows at the start, from the class sizes."""
+        sizes = np.sort(self._sizes)[::-1]
+        return float(1 - (sizes[0] - sizes[1]) / reals.sum(sizes))
 
 
 def _certain(size):

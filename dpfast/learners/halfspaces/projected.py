@@ -11,7 +11,7 @@ from dpfast.accounting.claims import pair_cost
 from dpfast.accounting.costs import discrete_gaussian_cost
 from dpfast.kernels import signs as projection
 from dpfast.kernels.unit_rows import GRID_BITS
-from dpfast.learners.base import LinearClassifier, shown
+from dpfast.learners.base import LinearClassifier, TwoSided, shown
 from dpfast.learners.halfspaces.descent import FullBatch, single_sample_steps
 from dpfast.learners.parameters import (
     FIT_INTERCEPT,
@@ -39,7 +39,7 @@ _PATIENCE = 3600.0  # seconds
 
 
 @estimator
-class ProjectedHalfspaceClassifier(LinearClassifier):
+class ProjectedHalfspaceClassifier(TwoSided, LinearClassifier):
     """Private linear classifier for data of large margin [NUZ, Algorithm 1]_: project, normalise, descend.
 
     Labels are of two classes. Booleans and bits are the numbers 0 and 1. A 1 for the intercept is appended to each row

@@ -30,7 +30,7 @@ def test_algorithms_1_2_4_and_5_give_what_their_twin_gives_from_the_same_noise(n
     X = rng.normal(size=(60, 3))
     y = np.where(X[:, 0] > X[:, 1], 1, -1)
     kappa, rate, T = 0.4, 5.0, 12
-    settings = {"density": kappa, "learning_rate": rate, "n_rounds": T, "measure": name}
+    settings = {"density": kappa, "learning_rate": rate, "n_rounds": T, "measure": name, "start": "even"}
     seen = []
 
     def noted(total, sigma, rng):

@@ -26,7 +26,8 @@ def test_it_follows_the_paper_step_by_step_where_there_is_no_noise(table, monkey
     """[BCS, Algorithms 1 to 3] in floats: means of the measure, losses, projection by bisection."""
     X, y = table
     monkeypatch.setattr("dpfast.learners.halfspaces.weak.discrete_gaussian", lambda total, sigma, rng: total)
-    clf = BoostedHalfspaceClassifier(density=0.3, n_rounds=15, learning_rate=9.0, random_state=0).fit(X, y)
+    clf = BoostedHalfspaceClassifier(density=0.3, n_rounds=15, learning_rate=9.0, start="even", random_state=0)
+    clf.fit(X, y)
     signs = np.where(y == "yes", 1, -1)
     rows = np.hstack([X, np.ones((len(X), 1))])
     rows /= np.maximum(1, np.linalg.norm(rows, axis=1, keepdims=True))
@@ -86,7 +87,7 @@ def test_bits_are_learned_from_as_numbers_are(mushroom, monkeypatch):
     X, y = mushroom.data.toarray(), mushroom.target
     packed = BoostedHalfspaceClassifier(random_state=1).fit(BitMatrix(X), y)
     dense = BoostedHalfspaceClassifier(random_state=1).fit(X.astype(np.float32), y)
-    np.testing.assert_allclose(packed.coef_, dense.coef_, atol=2e-3)
+    assert np.corrcoef(packed.coef_, dense.coef_)[0, 1] > 0.98  # the opening of numbers is noisier than that of bits
     np.testing.assert_array_equal(packed.predict(BitMatrix(X)), packed.predict(X))
 
 
@@ -139,15 +140,16 @@ def test_rows_of_zeros_and_rows_far_outside_the_ball_are_learned_from(rng):
 
 def test_auto_depends_on_public_numbers_only(rng):
     X, y = rng.normal(size=(400, 5)), np.arange(400) % 2
-    first = BoostedHalfspaceClassifier(random_state=0).fit(X, y)
-    second = BoostedHalfspaceClassifier(random_state=1).fit(X**2 + 3, y[::-1])
-    for name in ("density_", "learning_rate_", "n_rounds_"):
-        assert getattr(first, name) == getattr(second, name)
+    for more in ({"start": "even"}, {"density": 0.5, "learning_rate": 3.0}):
+        first = BoostedHalfspaceClassifier(random_state=0, **more).fit(X, y)
+        second = BoostedHalfspaceClassifier(random_state=1, **more).fit(X**2 + 3, y[::-1])
+        for name in ("density_", "learning_rate_", "n_rounds_"):
+            assert getattr(first, name) == getattr(second, name)
 
 
 def test_the_claim_is_one_honest_sentence(table):
     clf = BoostedHalfspaceClassifier(n_rounds=7).fit(*table)
-    assert str(clf.privacy_) == "(1.0, 1e-06)-DP, replace one row; 7 of 7 releases used"
+    assert str(clf.privacy_) == "(1.0, 1e-06)-DP, replace one row; 8 of 8 releases used"
     clf = BoostedHalfspaceClassifier(n_rounds=7, neighbors="add-remove", random_state=1).fit(*table)
     assert str(clf.privacy_) == (
         "(1.0, 1e-06)-DP, add or remove one row; 8 of 8 releases used; drawn with a seed: reproducible, not private"
@@ -186,7 +188,7 @@ def test_an_interrupted_fit_keeps_what_was_released_and_stays_charged(table, mon
     with pytest.raises(KeyboardInterrupt):
         clf.fit(*table)
     assert len(budget.charges) == 1
-    assert clf.privacy_.events == (("rounds", 3, 60),)
+    assert clf.privacy_.events == (("opening", 1, 1), ("rounds", 3, 60))
     assert clf.score(*table) > 0.7
 
 
@@ -204,7 +206,8 @@ def test_the_parts_of_epsilon_add_up_where_the_number_of_rows_is_private(table, 
 
     monkeypatch.setattr("dpfast.learners.halfspaces.boosted.discrete_laplace", count)
     monkeypatch.setattr(NoisyCentering, "noise", rounds)
-    BoostedHalfspaceClassifier(0.7, neighbors="add-remove", n_rounds=2, random_state=0).fit(*table)
+    clf = BoostedHalfspaceClassifier(0.7, neighbors="add-remove", n_rounds=2, start="even", random_state=0)
+    clf.fit(*table)
     assert sum(spent) == pytest.approx(0.7, rel=1e-12)
 
 
@@ -219,8 +222,11 @@ def test_a_row_more_or_less_is_never_what_decides_whether_there_is_a_model(rng):
     """10 rows of density .1 are a row's weight, 9 are less."""
     for n in range(2, 14):
         X, y = rng.normal(size=(n, 2)), np.arange(n) % 2
-        clf = BoostedHalfspaceClassifier(density=0.1, neighbors="add-remove", n_rounds=2, random_state=0)
-        assert np.isfinite(clf.fit(X, y, classes=[0, 1]).coef_).all()
+        for start in ("opening", "even"):
+            clf = BoostedHalfspaceClassifier(
+                density=0.1, neighbors="add-remove", n_rounds=2, start=start, random_state=0
+            )
+            assert np.isfinite(clf.fit(X, y, classes=[0, 1]).coef_).all()
 
 
 def test_a_refused_refit_leaves_the_model_as_it_was(table):
@@ -239,9 +245,12 @@ def test_a_refused_refit_leaves_the_model_as_it_was(table):
 
 def test_a_budget_next_to_nothing_still_releases_what_it_paid_for(table):
     """The noisy number of rows is then far beyond any table."""
-    clf = BoostedHalfspaceClassifier(1e-12, 0.5, neighbors="add-remove", n_rounds=3, random_state=2).fit(*table)
-    assert np.isfinite(clf.coef_).all()
-    assert clf.privacy_.events == (("row count", 1, 1), ("rounds", 3, 3))
+    for start, first in (("opening", "opening"), ("even", "row count")):
+        clf = BoostedHalfspaceClassifier(
+            1e-12, 0.5, neighbors="add-remove", n_rounds=3, start=start, random_state=2
+        ).fit(*table)
+        assert np.isfinite(clf.coef_).all()
+        assert clf.privacy_.events == ((first, 1, 1), ("rounds", 3, 3))
 
 
 # ---- budgets and refusals ------------------------------------------------------------------------------------------
@@ -265,7 +274,8 @@ def test_a_refusal_charges_nothing_and_draws_nothing(table, rng):
         ({}, np.where(X > 3, np.inf, X), y),
         ({}, X, y[:-1]),
         ({}, X, ["one"] * len(y)),
-        ({}, X, np.arange(len(y)) % 3),
+        ({"start": "even"}, X, np.arange(len(y)) % 3),
+        ({"weak_learner": "stump"}, X > 0, np.arange(len(y)) % 3),
         ({"density": 1e-4}, X, y),
         ({"delta": 0.0}, X, y),
         ({"epsilon": 1e-12, "delta": 1e-12}, X, y),
@@ -297,6 +307,9 @@ def test_a_refusal_charges_nothing_and_draws_nothing(table, rng):
             {"weak_learner": "tree"},
             'weak_learner must be "centering", "stump" or a WeakLearner, got \'tree\'',
         ),
+        ({"start": "late"}, 'start must be "auto", "opening" or "even"'),
+        ({"start": "opening", "weak_learner": "stump"}, 'start="opening" is for'),
+        ({"start": "opening", "calibration": "plan", "margin": 0.5}, 'start="opening" is for'),
         ({"calibration": "guess"}, 'calibration must be "tight", "plan" or "paper"'),
         ({"calibration": "paper"}, 'calibration="paper" needs margin='),
         ({"calibration": "plan"}, 'calibration="plan" needs margin='),
