@@ -389,7 +389,8 @@ class LinearClassifier(SidedProbabilities, PrivateClassifier):
 
     def _released(self):
         numbers = {name: getattr(self, f"{name}_") for name in self._numbers}
-        return {"coef": self.coef_, "intercept": self.intercept_, "shift": self.shift_, **numbers}
+        linear = {"coef": self.coef_, "intercept": self.intercept_, "shift": self.shift_}
+        return {name: np.asarray(value).tolist() for name, value in linear.items()} | numbers
 
     def _restore(self, released):
         entries(released, "coef", "intercept", *self._numbers, maybe=("shift",))

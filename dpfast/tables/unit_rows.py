@@ -261,7 +261,7 @@ class CentredRows:
         """Return the shares, in steps of 2**-7: int64, shape (n,)."""
         mean, top, radius = self._centring
         whole = 1 << _SHARE_BITS
-        rest = int(np.square(mean.astype(np.int64)).sum()) + top**2
+        rest = top**2 + int(np.square(mean.astype(np.int64)).sum())
         squares = self._rows.apart(whole * mean) + whole**2 * rest
         shares = np.minimum(whole, np.floor(whole * radius / np.sqrt(np.maximum(squares, 1)))).astype(np.int64)
         while True:  # q_i is truncated anew for each share

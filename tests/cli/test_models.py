@@ -147,9 +147,10 @@ def test_boost_shows_a_halfspace_and_its_options_reach_the_learner(run, refused,
     result = run(*boost)
     assert result.exit_code == 0
     assert result.stderr == ""
-    assert "poisonous if the sum is at least" in result.stdout
+    assert "poisonous if the sum and " in result.stdout
+    assert "divided by the length of the row, are at least" in result.stdout.replace("\n", " ")
     assert "test accuracy  0.9" in result.stdout
-    assert "(1.0, 1e-06)-DP, replace one row; 60 of 60 releases used" in result.stdout
+    assert "(1.0, 1e-06)-DP, replace one row; 61 of 61 releases used" in result.stdout
     model = tmp_path / "m.json"
     options = "--density 0.5 --rounds 7 --learning-rate 3 --weak-learner stump --no-intercept"
     assert run(*boost, *options.split(), "--seed", 1, "--out", model).exit_code == 0
@@ -169,7 +170,7 @@ def test_a_halfspace_shows_its_largest_weights_and_the_label_they_speak_for(monk
     monkeypatch.setattr("dpfast.cli.printers._MOST_WEIGHTS", 2)
     X = dpfast.BitMatrix(np.eye(3), feature_names=["wet", "cold [C]", "windy"])
     fitted = dpfast.BoostedHalfspaceClassifier(random_state=0).fit(X, ["oak", "elm", "oak"])
-    fitted.coef_, fitted.intercept_ = np.array([-0.02, 1.23456, 1e-5]), 0.25
+    fitted.coef_, fitted.intercept_, fitted.shift_ = np.array([-0.02, 1.23456, 1e-5]), 0.25, 0.0
     with output.capture() as shown:
         show_halfspace(fitted, output)
     rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in shown.get().splitlines() if "│" in line]

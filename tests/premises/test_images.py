@@ -17,7 +17,7 @@ from dpfast.tables.encoding import encode
 from dpfast.tables.labels import class_codes
 from dpfast.tables.projection import LARGEST, project, readable, row_products
 from dpfast.tables.signed_rows import signed_rows
-from dpfast.tables.unit_rows import unit_products, unit_rows
+from dpfast.tables.unit_rows import CentredRows, Centring, unit_products, unit_rows
 
 KEY = 2**90 + 12345
 
@@ -32,6 +32,17 @@ def _unit_rows(fit_intercept, normalize):
         return [(row.tobytes(), margin.tobytes()) for row, margin in zip(integers, margins, strict=True)]
 
     return image
+
+
+def _centred_rows(table):
+    rows = unit_rows(table, fit_intercept=True)
+    centring = Centring.of(np.cos(np.arange(rows.shape[1])) / rows.shape[1] ** 0.5, 0.1, 0.4)
+    centred = CentredRows(rows, centring)
+    n, d = centred.shape
+    margins = centred.margins(np.cos(np.arange(d)) / 9)
+    integers = [centred.weighted_sum(row) for row in np.eye(n, dtype=np.int32)]
+    assert all(sum(int(q) ** 2 for q in row) <= centred.reach**2 for row in integers)
+    return [(row.tobytes(), margin.tobytes()) for row, margin in zip(integers, margins, strict=True)]
 
 
 def _signed_rows(**options):
@@ -97,6 +108,7 @@ IMAGES = {
     "unit rows": Image(_unit_rows(False, False)),
     "unit rows, a constant": Image(_unit_rows(True, False)),
     "unit rows, normalised": Image(_unit_rows(True, True)),
+    "centred rows": Image(_centred_rows),
     "signed rows": Image(_signed_rows(), largest=1),
     "signed rows, 0 to 120": Image(_signed_rows(feature_range=(0, 120), out_of_range="clip")),
     "signed rows, clipped": Image(_signed_rows(out_of_range="clip")),

@@ -170,8 +170,7 @@ class BoostedHalfspaceClassifier(LinearClassifier):
         self._refuse_rows(n, p)
         image = CentredImage(form, k, p.fit_intercept)
         p.n_rounds = _ROUNDS if p.n_rounds == "auto" else p.n_rounds
-        moved = p.measure.moved(p.neighbors)
-        noise = OpenedNoise(p, image, moved, p.n_rounds)
+        noise = OpenedNoise(p, image, p.measure.moved(p.neighbors), p.n_rounds)
         public.others["n_rounds_"] = p.n_rounds
         model = _Boosted(image, public.n_features, p)
         run.charge(public, self._all_costs(noise.cost, p), opening=1, rounds=p.n_rounds, **p.counting)

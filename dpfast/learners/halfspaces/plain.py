@@ -154,7 +154,8 @@ class CentredImage(PlainImage):
 
     def opening_square(self, changes):
         of_rows = changes**2 if self._signed else changes
-        return self._centred * of_rows * self._unit**2 + changes * self._weight**2
+        of_sizes = changes * self._weight**2
+        return self._centred * of_rows * self._unit**2 + of_sizes
 
     def _small(self, mean, large, noise):
         """Return the entries multiplied by the share of their squares that noise does not explain."""

@@ -159,7 +159,7 @@ def test_the_claim_is_one_honest_sentence(table):
 def test_a_fitted_model_holds_nothing_but_what_was_released(table):
     clf = BoostedHalfspaceClassifier().fit(*table)
     fitted = {name for name in vars(clf) if name.endswith("_")}
-    released = {"coef_", "intercept_", "shift_", "density_", "learning_rate_", "n_rounds_"}
+    released = {"notes_", "coef_", "intercept_", "shift_", "density_", "learning_rate_", "n_rounds_"}
     assert fitted == {*released, "classes_", "n_features_in_", "privacy_"}
     assert set(vars(clf)) - fitted == {*clf.get_params(), "_facts"}
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(clf)).predict(table[0]), clf.predict(table[0]))

@@ -12,6 +12,7 @@ import dpfast
 from dpfast import BitMatrix, BoostedHalfspaceClassifier
 from dpfast.accounting import gaussian_sigma
 from dpfast.kernels import measure
+from dpfast.learners.halfspaces import opened
 from dpfast.learners.halfspaces.boosting_parts import Sides
 from dpfast.learners.halfspaces.measure import CAP, UNIT, projected
 from dpfast.learners.halfspaces.plain import CentredImage
@@ -54,6 +55,17 @@ def test_centred_rows_are_within_their_reach_and_near_their_twin(form, far, rng)
     np.testing.assert_allclose(centred.margins(w[: centred.shape[1]]), np.clip(exact @ w, -1, 1), atol=1e-4)
     weights = rng.integers(-CAP, CAP + 1, 60).astype(np.int32)
     assert centred.weighted_sum(weights).tolist() == (weights @ integers).tolist()
+
+
+def test_rows_whose_first_share_is_too_large_get_a_smaller_one(rng):
+    """Truncated entries are nearer to 0, that is, farther from a mean beyond them."""
+    rows = unit_rows(np.abs(rng.normal(size=(300, 3000))) + 0.1)
+    mean = np.full(3000, 1.9 * 3000**-0.5)
+    for radius in (0.3, 0.7, 0.9):
+        centred = CentredRows(rows, Centring.of(mean, 0.1, radius))
+        integers = np.array([centred.weighted_sum(one) for one in np.eye(300, dtype=np.int32)]) // centred._factor
+        squares = [sum(int(v) ** 2 for v in row) for row in integers]
+        assert max(squares) <= (radius * 2**17) ** 2
 
 
 def test_rows_without_an_intercept_stay_as_they_are(rng):
@@ -236,13 +248,39 @@ def test_more_than_two_classes_are_one_bill_with_the_norm_of_the_residual(rng):
         image = CentredImage(rows, k, True)
         p = BoostedHalfspaceClassifier(1.0, 1e-6)._checked()
         p.rows_per_unit = 1
-        sigma[k] = dpfast.learners.halfspaces.opened.OpenedNoise(p, image, 2 * CAP, 60).sigma
+        sigma[k] = opened.OpenedNoise(p, image, 2 * CAP, 60).sigma
     assert sigma[4] / sigma[2] == pytest.approx(2**0.5, rel=1e-6)
     one = gaussian_sigma(1.0, 1e-6, sensitivity=1.0) * (60 / 0.95) ** 0.5
     assert sigma[2] / (2 * CAP * CentredRows.reach) == pytest.approx(one, rel=1e-6)
     clf = BoostedHalfspaceClassifier(random_state=0).fit(X, y, classes=range(4))
     assert str(clf.privacy_).startswith("(1.0, 1e-06)-DP, replace one row; 61 of 61")
     assert clf.coef_.shape == (4, 4)
+
+
+def planned(monkeypatch, X, y, units=None, **more):
+    """The parts of the bill that a fit plans."""
+    parts, bill = [], opened.bill_noise
+    monkeypatch.setattr(opened, "bill_noise", lambda every, *given: parts.append(every) or bill(every, *given))
+    given = {} if units is None else {"units": units, "rows_per_unit": 3}
+    BoostedHalfspaceClassifier(n_rounds=2, random_state=0, **more).fit(X, y, classes=range(2), **given)
+    return parts[0]
+
+
+def test_noise_is_made_for_the_measure_the_relation_and_units(rng, monkeypatch):
+    """The projected measure moves by 2 under both relations, and the local one by 1 if a row is added."""
+    X, y = rng.normal(size=(60, 3)), np.arange(60) % 2
+    rounds, opening = planned(monkeypatch, X, y)
+    assert rounds.sensitivity == 2 * CAP * CentredRows.reach
+    assert opening.sensitivity == pytest.approx(4.5**0.5 * 2**17)
+    more, fewer = planned(monkeypatch, X, y, neighbors="add-remove")
+    assert more.sensitivity == rounds.sensitivity
+    assert fewer.sensitivity == pytest.approx(1.25**0.5 * 2**17)
+    assert planned(monkeypatch, X, y, measure="local")[0].sensitivity == rounds.sensitivity
+    local, _ = planned(monkeypatch, X, y, measure="local", neighbors="add-remove")
+    assert local.sensitivity == rounds.sensitivity / 2
+    units = planned(monkeypatch, X, y, np.arange(60) // 3)
+    assert [part.sensitivity for part in units] == [3 * rounds.sensitivity, 3 * opening.sensitivity]
+    assert [part.size for part in units] == [5, 4 + 2]
 
 
 def test_several_classes_are_learned_saved_and_shown(rng, tmp_path):
