@@ -70,8 +70,8 @@ def to_onnx(model: Any) -> Any:
 
 def _linear(graph, model):
     """Return the place of the class of each row by the scores of a linear classifier."""
-    only_clips, coef = getattr(model, "_only_clips", False), np.atleast_2d(model.coef_).T
-    products = _products(graph, model, coef, np.atleast_1d(model.intercept_), only_clips)
+    only_clips = getattr(model, "_only_clips", False)
+    products = _products(graph, model, model.coef_.T, model.intercept_, only_clips)
     scores = graph("Add", products, np.atleast_1d(model.shift_))
     if len(model.classes_) > 2:
         return graph("ArgMax", scores, axis=1, keepdims=0)

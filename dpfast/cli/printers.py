@@ -78,15 +78,16 @@ def show_halfspace(estimator, console, *, bits=True, rows=None):
             _show_largest(_names(estimator), coef, (f"not {label}", label), ".3g", console, bits)
         return
     no, yes = classes
+    coef, intercept = estimator.coef_[0], float(estimator.intercept_[0])
     least = -estimator.shift_
     if hasattr(estimator, "class_counts_"):
-        largest = math.hypot(*estimator.coef_, estimator.intercept_) + abs(estimator.shift_)
+        largest = math.hypot(*coef, intercept) + abs(estimator.shift_)
         least += largest * estimator.calibration_line().even
-    rule = f"the sum is at least {-estimator.intercept_:.3g}"
+    rule = f"the sum is at least {-intercept:.3g}"
     if least:
-        rule = f"the sum and {estimator.intercept_:.3g}, divided by the length of the row, are at least {least:.3g}"
+        rule = f"the sum and {intercept:.3g}, divided by the length of the row, are at least {least:.3g}"
     console.print(Text(f"{yes} if {rule}, else {no}."))
-    _show_largest(_names(estimator), estimator.coef_, (no, yes), ".3g", console, bits)
+    _show_largest(_names(estimator), coef, (no, yes), ".3g", console, bits)
 
 
 def show_scores(estimator, console, *, bits=True, rows=None):

@@ -80,7 +80,7 @@ def _net(epsilon, delta):
     settings = {"epsilon": epsilon, "margin": 0.3, "n_components": 2, "fit_intercept": False}
     tables = _few_rows(epsilon, 1)
     return _fits(
-        dpfast.NetHalfspaceClassifier, settings, lambda model: bool(model.coef_[0] >= 0), tables,
+        dpfast.NetHalfspaceClassifier, settings, lambda model: bool(model.coef_[0, 0] >= 0), tables,
         "few rows, a net of the circle",
     )  # fmt: skip
 

@@ -355,9 +355,9 @@ class LinearClassifier(SidedProbabilities, PrivateClassifier):
 
     Attributes
     ----------
-    coef_ : ndarray, shape (n_features_in_,) for two classes, else (n_classes, n_features_in_)
+    coef_ : ndarray, shape (1, n_features_in_) for two classes, else (n_classes, n_features_in_)
         The coefficients of rows that are divided by their length.
-    intercept_ : float, or ndarray of shape (n_classes,)
+    intercept_ : ndarray, shape (1,) or (n_classes,)
         The coefficient of the constant 1, which is divided by the length of the row, too.
     shift_ : float, or ndarray of shape (n_classes,)
         What is added to the score of every row.
@@ -368,17 +368,24 @@ class LinearClassifier(SidedProbabilities, PrivateClassifier):
 
     def _scores(self, X):
         X = self._read_by_image(X, readable)
-        return scores_of(X, self.coef_, self.intercept_, self.shift_, self._lengths())
+        return scores_of(X, *self._linear(), self._lengths())
 
     def _places(self, X):
-        return self._scores(X) / _largest(self.coef_, self.intercept_, self.shift_)
+        return self._scores(X) / _largest(*self._linear())
 
     def _lengths(self):
         """Return how the lengths of rows are computed, as `unit_rows` takes it."""
         return {"fit_intercept": bool(self.fit_intercept), "normalize": not self._only_clips}
 
     def _publish(self, run):
-        self.coef_, self.intercept_, self.shift_ = run.released.linear()
+        coef, intercept, self.shift_ = run.released.linear()
+        self.coef_, self.intercept_ = np.atleast_2d(coef), np.atleast_1d(intercept)
+
+    def _linear(self):
+        """Return coefficients, intercept and shift: for two classes of shape (n_features_in_,) and floats."""
+        if len(self.classes_) > 2:
+            return self.coef_, self.intercept_, self.shift_
+        return self.coef_[0], float(self.intercept_[0]), self.shift_
 
     def _count_levels(self, run, p, parts, linear):
         """Release the class counts of levels; `linear` returns the released coefficients, intercept and shift.
@@ -389,15 +396,15 @@ class LinearClassifier(SidedProbabilities, PrivateClassifier):
 
     def _released(self):
         numbers = {name: getattr(self, f"{name}_") for name in self._numbers}
-        linear = {"coef": self.coef_, "intercept": self.intercept_, "shift": self.shift_}
+        linear = dict(zip(("coef", "intercept", "shift"), self._linear(), strict=True))
         return {name: np.asarray(value).tolist() for name, value in linear.items()} | numbers
 
     def _restore(self, released):
         entries(released, "coef", "intercept", *self._numbers, maybe=("shift",))
         columns = len(self.classes_)
         if columns == 2:
-            self.coef_ = reals(released["coef"], self._width)
-            self.intercept_ = float(reals([released["intercept"]], 1)[0])
+            self.coef_ = reals(released["coef"], self._width)[np.newaxis]
+            self.intercept_ = reals([released["intercept"]], 1)
             self.shift_ = float(reals([released.get("shift", 0.0)], 1)[0])
         else:
             coef = released["coef"]

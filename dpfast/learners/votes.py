@@ -82,9 +82,9 @@ class Voting(SidedProbabilities, TwoSided):
 
     Attributes
     ----------
-    coef_ : ndarray, shape (n_features_in_,)
+    coef_ : ndarray, shape (1, n_features_in_)
         The weights of features in [-1, 1]; absolute values, including the intercept, sum to at most 1.
-    intercept_ : float
+    intercept_ : ndarray, shape (1,)
     reads_ : {"signs", "numbers"}
         The type of entries that the model expects: booleans are signs, other numbers are used as they are.
     """
@@ -98,8 +98,8 @@ class Voting(SidedProbabilities, TwoSided):
 
     @property
     def coef_(self) -> np.ndarray:
-        return self._hypothesis().weights(self._width)[:-1]
+        return self._hypothesis().weights(self._width)[np.newaxis, :-1]
 
     @property
-    def intercept_(self) -> float:
-        return float(self._hypothesis().weights(self._width)[-1])
+    def intercept_(self) -> np.ndarray:
+        return self._hypothesis().weights(self._width)[-1:]

@@ -170,7 +170,8 @@ def test_a_halfspace_shows_its_largest_weights_and_the_label_they_speak_for(monk
     monkeypatch.setattr("dpfast.cli.printers._MOST_WEIGHTS", 2)
     X = dpfast.BitMatrix(np.eye(3), feature_names=["wet", "cold [C]", "windy"])
     fitted = dpfast.BoostedHalfspaceClassifier(random_state=0).fit(X, ["oak", "elm", "oak"])
-    fitted.coef_, fitted.intercept_, fitted.shift_ = np.array([-0.02, 1.23456, 1e-5]), 0.25, 0.0
+    fitted.coef_, fitted.intercept_ = np.array([[-0.02, 1.23456, 1e-5]]), np.array([0.25])
+    fitted.shift_ = 0.0
     with output.capture() as shown:
         show_halfspace(fitted, output)
     rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in shown.get().splitlines() if "│" in line]

@@ -66,8 +66,8 @@ class NetModel(SidedModel):
             "projection_key": self.projection_key,
             "net_size": self.nets.size,
             "direction": direction,
-            "coef": coef,
-            "intercept": intercept,
+            "coef": coef[np.newaxis],
+            "intercept": np.array([intercept]),
             "shift": 0.0,
         }
 
@@ -111,9 +111,10 @@ class NetHalfspaceClassifier(CountedClassifier, name="net-halfspace"):
 
     Attributes
     ----------
-    coef_ : ndarray, shape (n_features_in_,)
+    coef_ : ndarray, shape (1, n_features_in_)
         The halfspace, mapped back to the features. The score of a row is the cosine of `direction_` and the components
         of the row, which has the sign of <x, coef_> + `intercept_`.
+    intercept_ : ndarray, shape (1,)
     shift_ : float
         0.
     direction_ : ndarray, shape (n_projections * n_components,)
@@ -139,7 +140,7 @@ class NetHalfspaceClassifier(CountedClassifier, name="net-halfspace"):
     >>> y = X[:, :15].sum(axis=1) > X[:, 15:].sum(axis=1)
     >>> clf = dpfast.NetHalfspaceClassifier(random_state=0, n_components=3).fit(X, y)
     >>> clf.coef_.shape, str(clf.privacy_)[:31]
-    ((30,), '(1.0, 0)-DP, replace one row; 1')
+    ((1, 30), '(1.0, 0)-DP, replace one row; 1')
     """
 
     margin: float = parameter(0.1, real(0, 1, "(]"))

@@ -56,9 +56,9 @@ class WinnowClassifier(Parameters, TwoSided, TableClassifier):
     Attributes
     ----------
     classes_ : ndarray, shape (2,)
-    coef_ : ndarray, shape (n_features_in_,)
+    coef_ : ndarray, shape (1, n_features_in_)
         Weights of features in [-1, 1]; the weight of a negated copy is subtracted from that of its feature.
-    intercept_ : float
+    intercept_ : ndarray, shape (1,)
     updates_ : int
         The number of rows that have changed the weights.
     reads_ : {"signs", "numbers"}
@@ -184,7 +184,7 @@ class WinnowClassifier(Parameters, TwoSided, TableClassifier):
                 setattr(self, name, value)
             self._unit, self.reads_ = rows.unit, rows.reads
         self._scores, self.updates_ = scores, updates
-        self.coef_, self.intercept_ = weights[:-1], float(weights[-1])
+        self.coef_, self.intercept_ = weights[np.newaxis, :-1], weights[-1:]
         return self
 
     def _rows(self, X, reads):

@@ -52,7 +52,7 @@ def test_the_draws_are_those_of_weights_of_the_margins(d, form, intercept, negat
     experts = state.play(rows, rng)
     theta = np.zeros(d + 1)
     np.add.at(theta, experts % (d + intercept), np.where(experts < d + intercept, 1, -1) / 80)
-    np.testing.assert_allclose([*clf.coef_, clf.intercept_], theta, atol=1e-12)
+    np.testing.assert_allclose([*clf.coef_[0], *clf.intercept_], theta, atol=1e-12)
     rows = np.column_stack([grid / unit, np.ones(80)])
     np.testing.assert_allclose(clf.decision_function(given), rows @ theta, atol=1e-12)
 
@@ -79,7 +79,7 @@ def test_it_learns(table, rng):
     X, y = table
     clf = LinearLearner(5.0, 1e-6, random_state=0).fit(X, y)
     assert clf.score(X, y) > 0.75
-    assert np.argsort(clf.coef_)[[0, -1]].tolist() == [4, 1]
+    assert np.argsort(clf.coef_[0])[[0, -1]].tolist() == [4, 1]
     sparse = LinearLearner(5.0, 1e-6, random_state=0).fit(sp.csr_array(X), y)
     assert sparse.score(sp.csr_array(X), y) > 0.75
     assert clf.learning_rate_ == experts_learning_rate(5.0, 1e-6, horizon=3000, loss_range=4)

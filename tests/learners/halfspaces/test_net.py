@@ -158,10 +158,10 @@ def test_digits_are_told_apart():
 def test_the_coefficients_give_the_decision(fit_intercept, table):
     X, y = table
     clf = NetHalfspaceClassifier(random_state=0, n_projections=3, fit_intercept=fit_intercept, **SMALL).fit(X, y)
-    signs = np.sign(X @ clf.coef_ + clf.intercept_)
+    signs = np.sign(X @ clf.coef_[0] + clf.intercept_)
     np.testing.assert_array_equal(np.sign(clf.decision_function(X)), signs)
     assert (clf.intercept_ != 0) == fit_intercept
-    assert clf.coef_.shape == (20,)
+    assert clf.coef_.shape == (1, 20)
     assert clf.direction_.shape == (9,)
     assert np.linalg.norm(clf.direction_) == pytest.approx(1)
     assert clf.net_size_ == 3 * 486
@@ -173,7 +173,7 @@ def test_the_intercept_is_the_weight_of_a_constant_column(table):
     with_it = NetHalfspaceClassifier(random_state=3, **SMALL).fit(X, y)
     column = NetHalfspaceClassifier(random_state=3, fit_intercept=False, **SMALL).fit(np.c_[X, np.ones(400)], y)
     assert with_it.member_ == column.member_
-    np.testing.assert_allclose(np.append(with_it.coef_, with_it.intercept_), column.coef_)
+    np.testing.assert_allclose(np.append(with_it.coef_, with_it.intercept_), column.coef_[0])
 
 
 @pytest.mark.parametrize(
@@ -369,7 +369,7 @@ def test_rows_of_few_columns_are_not_projected(rng):
     X = rng.normal(size=(400, 2))
     y = X[:, 0] - X[:, 1] > 0.1
     clf = NetHalfspaceClassifier(5.0, n_components=4, n_projections=3, random_state=0).fit(X, y)
-    assert clf.direction_.tolist() == [*clf.coef_, clf.intercept_]
+    assert clf.direction_.tolist() == [*clf.coef_[0], *clf.intercept_]
     assert clf.net_size_ == Net(3, 0.01).size
     assert clf.score(X, y) > 0.9
 

@@ -62,7 +62,7 @@ def test_it_is_noisy_descent_on_the_hinge_loss_of_normalised_projected_rows(n_co
         w /= max(1, np.linalg.norm(w))
         if t >= 6:
             late.append(w)
-    np.testing.assert_allclose([*clf.coef_, clf.intercept_], A.T @ np.mean(late, axis=0), atol=0.01)
+    np.testing.assert_allclose([*clf.coef_[0], *clf.intercept_], A.T @ np.mean(late, axis=0), atol=0.01)
 
 
 def test_a_halfspace_of_large_margin_is_learned(table):
@@ -86,7 +86,7 @@ def test_many_columns_are_projected_and_the_model_is_mapped_back(rng):
     for form in (np.asarray, sp.csr_array):
         clf = ProjectedHalfspaceClassifier(margin=0.1, random_state=0).fit(form(X), y)
         assert clf.n_components_ == 1000
-        assert clf.coef_.shape == (d,)
+        assert clf.coef_.shape == (1, d)
         assert clf.score(form(test), truth) > 0.97
     clf = ProjectedHalfspaceClassifier(n_components=200, random_state=0).fit(X, y)
     assert clf.n_components_ == 200
@@ -360,7 +360,7 @@ def test_the_choice_among_results_is_the_exponential_mechanism_at_half_of_epsilo
     scores = [-(signs * rows.margins(w) < 0.01).sum() for w in (right, -right)]
     law = exponential_law(np.repeat(scores, [2, 4]), epsilon / 4).reshape(-1)
     clf = ProjectedHalfspaceClassifier(epsilon, schedule="paper", margin=0.1, random_state=np.random.default_rng(2))
-    won = [clf.fit(X, y).coef_[0] > 0 for _ in range(300)]
+    won = [clf.fit(X, y).coef_[0, 0] > 0 for _ in range(300)]
     assert_follows([np.sum(won), 300 - np.sum(won)], [law[:2].sum(), law[2:].sum()])
     twice = exponential_law(np.repeat(scores, [2, 4]), epsilon / 2).reshape(-1)
     assert twice[:2].sum() - law[:2].sum() > 0.15  # so that half the noise would be seen

@@ -46,7 +46,7 @@ def test_a_score_is_that_of_the_row_divided_by_its_length(name, fit_intercept, f
     clf = LEARNERS[name](fit_intercept=fit_intercept).fit(X, X[:, 0] > X[:, 1], classes=[False, True])
     lengths = np.sqrt(np.square(X).sum(axis=1) + fit_intercept)
     lengths = np.maximum(1, lengths) if name == "boosted" else lengths
-    scores = (X @ clf.coef_ + clf.intercept_) / lengths + clf.shift_
+    scores = (X @ clf.coef_[0] + clf.intercept_) / lengths + clf.shift_
     np.testing.assert_allclose(clf.decision_function(form(X)), scores, rtol=1e-5, atol=1e-5)
 
 

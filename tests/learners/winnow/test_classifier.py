@@ -92,7 +92,9 @@ def test_confident_winnow_takes_the_steps_of_a_plain_twin(form, share, negations
     assert share < 1 or whole.coef_.tolist() == WinnowClassifier(**whole.get_params()).fit(form(X), y).coef_.tolist()
     assert whole.updates_ == len(updates)
     for learned in (clf, whole):
-        np.testing.assert_allclose([*learned.coef_, learned.intercept_][: len(weights)], weights, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(
+            [*learned.coef_[0], *learned.intercept_][: len(weights)], weights, rtol=1e-9, atol=1e-12
+        )
 
 
 @pytest.mark.parametrize("confidence", [0, 0.5, 0.9])
@@ -885,7 +887,7 @@ def test_the_last_release_may_predict_in_place_of_the_average(table):
     weights[index] = count / clf.n_draws_
     np.testing.assert_array_equal(np.append(clf.coef_, clf.intercept_), weights)
     votes = clf.set_params(average=True).decision_function(X)
-    np.testing.assert_allclose(votes, np.where(X, 1, -1) @ clf.coef_ + clf.intercept_, atol=1e-12)
+    np.testing.assert_allclose(votes, np.where(X, 1, -1) @ clf.coef_[0] + clf.intercept_, atol=1e-12)
 
 
 # ---- how many updates --------------------------------------------------------------------------------------------
