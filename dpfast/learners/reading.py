@@ -28,7 +28,7 @@ from dpfast.learners.parameters import (
 )
 from dpfast.learners.saving import entries, found_facts, found_shares
 from dpfast.learners.units import bounded_rows, own_generator
-from dpfast.tables.arrays import untyped
+from dpfast.tables.arrays import untyped, with_text_names
 from dpfast.tables.bit_matrix import BitMatrix, SparseBits
 from dpfast.tables.code_bits import CodeBits
 from dpfast.tables.codes import CodeTable
@@ -343,7 +343,7 @@ class TableReader(Parameters):
 
     def _named(self, X):
         """Return X with the names of the columns of the fit, for models of undeclared tables."""
-        X = untyped(X) if isinstance(X, list | tuple) else X
+        X = untyped(X) if isinstance(X, list | tuple) else with_text_names(X)
         if isinstance(X, CodeTable) or not hasattr(X, "shape"):
             return X
         if self.schema is None:

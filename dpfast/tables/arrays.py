@@ -8,6 +8,7 @@ array or a column has its type, and what has none, such as a list, becomes float
 """
 
 import weakref
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -62,18 +63,28 @@ def is_stream(X: Any) -> bool:
 
 
 def is_frame(X: Any) -> bool:
-    """Return whether a table has columns with names: a DataFrame of pandas or polars, or an Arrow table.
+    """Return whether a table has columns with names: a DataFrame of pandas or polars, an Arrow table, a dict of arrays.
 
-    A frame of pandas whose columns are all sparse is a matrix. A frame of Dask is a table in parts, which is read as
-    vectors of numbers unless discovery is asked for.
+    A frame of pandas whose columns are all sparse is a matrix. One whose columns have no names and one type of numbers
+    is an array, as scikit-learn demands. A frame of Dask is a table in parts, which is read as vectors of numbers
+    unless discovery is asked for.
     """
+    if isinstance(X, Mapping):
+        return True
     if is_dask(X) or is_spark(X) or is_stream(X):
         return False
     if hasattr(X, "iloc") and hasattr(X, "columns"):
-        named = all(isinstance(name, str) for name in X.columns)
-        sparse = len(X.columns) and all(hasattr(dtype, "fill_value") for dtype in X.dtypes)
-        return named and not sparse
+        named, dtypes = all(isinstance(name, str) for name in X.columns), {*X.dtypes}
+        array = len(dtypes) == 1 and not named and getattr(next(iter(dtypes)), "kind", "O") in "biuf"
+        return not array and not (dtypes and all(hasattr(dtype, "fill_value") for dtype in dtypes))
     return hasattr(X, "__arrow_c_stream__") and hasattr(X, "columns")
+
+
+def with_text_names(X: Any) -> Any:
+    """Return a frame of pandas whose columns have numbers as names with the texts of these; others are unchanged."""
+    if hasattr(X, "iloc") and hasattr(X, "columns") and not all(isinstance(name, str) for name in X.columns):
+        return X.set_axis([str(name) for name in X.columns], axis=1)
+    return X
 
 
 _READERS = ("RecordBatchReader", "Dataset", "Scanner")  # of pyarrow

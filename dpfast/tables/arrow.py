@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dpfast.parts.blocks import slices
-from dpfast.tables.arrays import is_spark, narrowest, refuse_plan
+from dpfast.tables.arrays import is_spark, narrowest, refuse_plan, with_text_names
 from dpfast.tables.cells import FIXED, MISSING, all_numbers, date_codes, number_codes, text_cells
 from dpfast.tables.columns import repeated, text_of
 from dpfast.tables.objects import Fault, array_of, identity, plain, typed_array
@@ -46,7 +46,8 @@ class Frame:
         if isinstance(table, Mapping):
             self._table, self.names = table, list(table)
         elif hasattr(table, "iloc") and hasattr(table, "columns"):  # pandas: a column at a time, to name one at fault
-            self._table, self.names = table, list(table.columns)
+            self._table = table = with_text_names(table)
+            self.names = list(table.columns)
         elif isinstance(table, pa.Table | pa.RecordBatch):
             self._table, self.names = table, table.column_names
         elif (streamed := _streamed(table)) is not None:
@@ -139,9 +140,12 @@ class Frame:
 
 
 def header_of(table: Any) -> dict[str, pa.DataType]:
-    """Return the types of the columns of a frame by their names; no row of a frame of pandas or Dask is read for it."""
+    """Return the types of the columns of a frame by their names; no row of a frame or of a dict is read for it."""
     if hasattr(table, "iloc") and hasattr(table, "columns"):
         table = getattr(table, "_meta", table).iloc[:0]
+    elif isinstance(table, Mapping):
+        Frame(table)  # refuses columns of several lengths
+        table = {name: column[:0] for name, column in table.items()}
     frame = Frame(table)
     return {name: frame.column(name).type for name in frame.names}
 

@@ -7,6 +7,7 @@ of rows.
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
+from numbers import Integral
 from types import MappingProxyType
 from typing import Any
 
@@ -189,9 +190,11 @@ class Memory(Source):
 
 def labelled(source: Source, y: Any) -> Source:
     """Return the same source with other labels: the name of their column, or the labels."""
+    if isinstance(y, Mapping):
+        raise ValueError("y is a dict, and its keys would be learned: give the name of a column of X, or its values")
     other = copy.copy(source)
-    if isinstance(y, str):
-        other.label = y
+    if isinstance(y, str) or (isinstance(y, Integral) and is_frame(source.X)):
+        other.label = str(y)
     else:
         other.y = y
     return other

@@ -356,3 +356,38 @@ def test_a_learner_that_is_not_private_reads_codes_in_a_pipeline(table):
     model = make_pipeline(TableEncoder(DECLARED), dpfast.WinnowClassifier()).fit(table, table["buys"])
     assert model.score(table, table["buys"]) > 0.9
     assert "age > 52" in model[-1].feature_names_in_
+
+
+NUMBERED = pd.DataFrame({0: np.arange(900) % 50, 1: np.resize(["x", "y", "z"], 900), 2: np.arange(900) % 7 / 2})
+ABOVE = np.where(NUMBERED[0] > 25, "yes", "no")
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        (NUMBERED, ABOVE),
+        ({str(name): NUMBERED[name].to_numpy() for name in NUMBERED}, ABOVE),
+        ({str(name): NUMBERED[name].tolist() for name in NUMBERED}, ABOVE),
+        (NUMBERED.assign(**{"3": ABOVE}), "3"),
+        (NUMBERED.assign(y=ABOVE).set_axis([0, 1, 2, 3], axis=1), 3),
+    ],
+    ids=["numbered columns", "dict of arrays", "dict of lists", "a label by name", "a label by number"],
+)
+def test_frames_with_numbered_columns_and_dicts_of_arrays_are_tables(given):
+    model = dpfast.HalfspaceClassifier(20.0, n_rounds=10, random_state=0).fit(*given)
+    assert model.feature_names_in_.tolist() == ["0", "1", "2"]
+    features = NUMBERED if isinstance(given[1], str | int) else given[0]
+    assert (model.predict(features) == ABOVE).mean() > 0.95
+
+
+def test_numbers_of_one_type_without_names_are_an_array():
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    models = [
+        dpfast.HalfspaceClassifier(n_rounds=3, random_state=0).fit(each, X[:, 0] > 0) for each in (X, pd.DataFrame(X))
+    ]
+    assert models[0].coef_.tolist() == models[1].coef_.tolist()
+
+
+def test_a_dict_is_no_labels():
+    with pytest.raises(ValueError, match="y is a dict, and its keys would be learned"):
+        dpfast.HalfspaceClassifier().fit(NUMBERED, {"y": ABOVE})

@@ -215,7 +215,6 @@ TABLES = {
     "columns of two lengths": ({**texts(), "age": [1]}, "columns must be of one length, "),
     "one column": (pl.Series("age", [1, 2]), "must be a DataFrame, an Arrow table or a dict of arrays"),
     "a matrix": (np.zeros((3, 4)), "must be a DataFrame, an Arrow table or a dict of arrays"),
-    "names that are numbers": (pd.DataFrame(np.zeros((2, 2))), "names of columns must be text, got 0"),
     "a name twice": (pd.DataFrame(np.zeros((2, 2)), columns=["a", "a"]), "two columns have the name 'a'"),
     "a matrix as a column": ({**texts(), "age": np.zeros((8, 2))}, "column 'age' must be one-dimensional"),
 }
