@@ -120,7 +120,8 @@ def replay(
     Notes
     -----
     Printed times, rates and blanks are not compared. It is a difference if only one fit is refused, even before it has
-    charged or asked anything: the refusal reveals that the table is not as declared.
+    charged or asked anything: the refusal reveals that the table is not as declared. It is none if both fits raise the
+    same error after the charge, given the same answers: that nothing was discovered, say, follows from these.
 
     Under "add-remove", leave out the last row, or the last rows if these are all rows of one unit. Learners that assign
     or choose rows at random do so by the numbers of the rows, so the other rows are then treated as before.
@@ -223,6 +224,11 @@ class _Run:
     raised: str = ""
     strayed: str = ""
     printed: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def late(self) -> bool:
+        """Return whether something was charged or asked."""
+        return bool(self.recorder.paid or self.recorder.asked)
 
 
 def _run(model, arguments, given, fit, recorder, watched):
@@ -342,29 +348,31 @@ def _ratio(moved: list[Cost], claims, epsilon: float, delta: float) -> float:
 
 def _differences(first: _Run, second: _Run, epsilon: float, delta: float) -> Iterator[str]:
     """Yield the differences of the two runs, in words."""
-    for run, which in ((first, "first"), (second, "second")):
+    both = ((first, "first"), (second, "second"))
+    told = f"the first fit {first.raised or 'is not'}, the second {second.raised or 'is not'}"
+    for run, which in both:
         if run.recorder.early:
             yield f"the {which} fit {run.recorder.early}"
-        if run.raised and (run.recorder.paid or run.recorder.asked):
-            yield f"the {which} fit is refused after it charged or asked: {run.raised}"
+    if any(run.raised and not run.late for run, _ in both):
+        if first.raised != second.raised:
+            yield f"refused before the charge: {told}"
+        return
+    if first.raised != second.raised:
+        for run, which in both:
+            if run.raised:
+                yield f"the {which} fit is refused after it charged or asked: {run.raised}"
     if second.strayed:
         yield second.strayed
-    elif len(first.recorder.asked) != len(second.recorder.asked) and not (first.raised or second.raised):
+        return
+    if first.raised != second.raised:
+        yield f"refused: {told}"
+        return
+    if len(first.recorder.asked) != len(second.recorder.asked):
         yield f"the first fit asks {len(first.recorder.asked)} questions, the second {len(second.recorder.asked)}"
-    if first.raised != second.raised and not second.strayed:
-        refused = (
-            " before the charge"
-            if not any(run.recorder.paid or run.recorder.asked for run in (first, second) if run.raised)
-            else ""
-        )
-        yield f"refused{refused}: the first fit {first.raised or 'is not'}, the second {second.raised or 'is not'}"
-        return
-    if second.strayed or first.raised:
-        return
     for name, text in first.printed.items():
         if text != second.printed[name]:
             yield f"{name}: {text!r} of the first fit, {second.printed[name]!r} of the second"
-    for run, which in ((first, "first"), (second, "second")):
+    for run, which in both:
         if run.watched is not None:
             taken = run.watched.taken
             if taken[0] < epsilon * (1 - _SLACK) or taken[1] < delta * (1 - _SLACK):

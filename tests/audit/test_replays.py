@@ -53,6 +53,8 @@ class Counter(BaseEstimator):
         if self.fault == "another shape":
             counts = counts[: 1 + ones % 2]
         self.counts_ = discrete_laplace(counts, scale, rng=rng)
+        if self.fault == "finds nothing":
+            raise ValueError("nothing was found")
         if self.fault == "one question more" and ones > 3:
             discrete_laplace(0, 1, rng=rng)
         if self.fault == "one question less" and ones < 4:
@@ -96,6 +98,26 @@ def test_a_planted_difference_is_found(fault, seen):
     found = replay(Counter(fault=fault), (X, Y), (X, OTHER))
     assert not found.holds
     assert re.search(seen, "; ".join(found.differences)), found
+
+
+def test_an_error_that_follows_from_the_answers_is_no_difference():
+    """Nothing may be discovered, say; what was asked until then is compared."""
+    found = replay(Counter(fault="finds nothing"), (X, Y), (X, OTHER))
+    assert found.holds
+    assert found.refusal == "ValueError: nothing was found"
+    assert found.ratio == pytest.approx(1, abs=1e-4)
+
+
+def test_a_row_that_is_not_as_declared_is_refused_whatever_becomes_of_the_other_fit():
+    def fit(model, X, y):
+        if y is None:
+            raise ValueError("a row is not as declared")
+        return model.fit(X, y)
+
+    for one, other in (((X, Y), (X, None)), ((X, None), (X, Y))):
+        for fault in (None, "finds nothing"):
+            (difference,) = replay(Counter(fault=fault), one, other, fit=fit).differences
+            assert difference.startswith("refused before the charge: the first fit ")
 
 
 @pytest.mark.parametrize(("fault", "ratio"), [("half the noise", 2), ("one row moves all", 3.5)])
@@ -146,17 +168,17 @@ def test_a_refusal_after_the_charge_is_found(monkeypatch):
 
 
 def test_a_draw_before_the_charge_is_found(monkeypatch):
-    checked = dpfast.NetHalfspaceClassifier._checked
+    checked = dpfast.BoostedHalfspaceClassifier._checked
 
     def draw(self, *table):
         p = checked(self, *table)
         p.rng.bytes(16)
         return p
 
-    net = dpfast.NetHalfspaceClassifier(n_components=2, net_radius=0.5)
-    assert replay(net, TABLE, CHANGED, classes=[0, 1]).holds
-    monkeypatch.setattr(dpfast.NetHalfspaceClassifier, "_checked", draw)
-    assert "the first fit draws before it charges" in replay(net, TABLE, CHANGED, classes=[0, 1]).differences
+    model = dpfast.BoostedHalfspaceClassifier(n_rounds=2)
+    assert replay(model, TABLE, CHANGED, classes=[0, 1]).holds
+    monkeypatch.setattr(dpfast.BoostedHalfspaceClassifier, "_checked", draw)
+    assert "the first fit draws before it charges" in replay(model, TABLE, CHANGED, classes=[0, 1]).differences
 
 
 def test_a_progress_bar_that_tells_rows_by_their_bytes_is_found(monkeypatch):

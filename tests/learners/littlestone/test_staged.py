@@ -10,6 +10,7 @@ import pytest
 from laws import assert_follows
 from reference import lyu
 from reference.chance import geometric, law_of
+from sklearn.base import clone
 
 import dpfast
 from dpfast.accounting import sparse_sample_delta, staged_plan
@@ -77,6 +78,25 @@ def test_theorem_3_the_error_on_the_rows_is_below_alpha(H):
         learner = StagedLittlestoneLearner(4.0, 1e-6, H, 0.2, scale=1e-3, random_state=seed).fit(X, y)
         good += learner.selected_ and (learner.predict(X) != y).mean() < 0.2
     assert good >= 10
+
+
+@pytest.mark.parametrize(
+    ("H", "runs"), [(PointFunctions(2**40), 20), (FiniteClass(np.eye(5)), 20), (Thresholds(3), 4)], ids=repr
+)
+def test_theorem_3_the_error_is_below_alpha_at_scale_1(H, runs):
+    """With the constants of the proof, on their number of rows, for members drawn at random."""
+    alpha, beta = 0.2, 0.1
+    learner, failures = StagedLittlestoneLearner(4.0, 1e-6, H, alpha, confidence=beta), 0
+    assert learner.scale == 1
+    n = learner.estimate().n_samples
+    for seed in range(runs):
+        rng = np.random.default_rng(seed)
+        target, share = int(rng.integers(1, H.n_points)), rng.choice([0.05, 0.25, 0.5])
+        X = np.where(rng.random(n) < share, target, rng.integers(H.n_points, size=n))
+        y = np.greater_equal(X, target) if isinstance(H, Thresholds) else np.equal(X, target)
+        model = clone(learner).set_params(random_state=seed).fit(X, y)
+        failures += not model.selected_ or (model.predict(X) != y).mean() >= alpha
+    assert failures <= beta * runs
 
 
 # ---- proper ----------------------------------------------------------------------------------------------------------
