@@ -9,9 +9,7 @@ import numpy as np
 
 from dpfast.accounting import PrivacySpend
 from dpfast.learners.parameters import Kind, count
-from dpfast.learners.private import PrivateClassifier
 from dpfast.learners.saving import CARD, Saved, entries, read_document, reals
-from dpfast.learners.transaction import transaction
 
 _ENTRIES = (
     "format", "version", "model", "parameters", "classes", "n_features", "feature_names", "privacy", "released",
@@ -78,6 +76,8 @@ def _kind(name):
     """Return the class whose models have this name, or None; a class of dpfast is imported, others must have been."""
     if name in _HOMES:
         import_module(f"dpfast.learners.{_HOMES[name]}")
+    from dpfast.learners.private import PrivateClassifier  # slow to import, and not needed to refuse a file
+
     waiting: list[Any] = [Saved, PrivateClassifier]
     while waiting:
         kind = waiting.pop()
@@ -88,6 +88,9 @@ def _kind(name):
 
 
 def _restored(kind, document):
+    from dpfast.learners.private import PrivateClassifier
+    from dpfast.learners.transaction import transaction
+
     if not issubclass(kind, PrivateClassifier):
         return _filled(kind(**document["parameters"]), document)
     learner = kind(**document["parameters"])

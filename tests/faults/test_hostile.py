@@ -12,7 +12,7 @@ from hostile import BYTES, SECONDS, bombs, models, npz, sparse, table, tables, t
 import dpfast
 from dpfast.files.readers import read_table
 
-READ = {"sparse.npz", "rows.csv.gz", "tiny groups.parquet", "columns.csv", "diagonals.npz"}  # only odd
+READ = {"none.npz", "sparse.npz", "rows.csv.gz", "tiny groups.parquet", "columns.csv", "diagonals.npz"}  # only odd
 MODEL = Path(__file__).parents[1] / "models_v1" / "list.json"
 
 

@@ -194,7 +194,7 @@ def test_a_linear_minimizer_refuses_before_it_charges():
     budget = Budget(2.0, 1e-5)
     for parameters, X, message in (
         ({"out_of_range": "error"}, [[2.0, 0.0]], "features must lie in"),
-        ({}, np.empty((0, 3)), "minimum of 1 is required"),
+        ({}, np.empty((0, 3)), "horizon must be an integer >= 1, got 0"),
         ({"calibration": "loose"}, [[1.0]], "calibration must"),
         ({"epsilon": 0}, [[1.0]], "epsilon must"),
     ):

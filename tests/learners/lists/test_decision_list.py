@@ -303,7 +303,15 @@ def test_a_fitted_model_holds_nothing_but_what_was_released(table):
     X, y = table
     clf = DecisionListClassifier().fit(X, y)
     fitted = {name for name in vars(clf) if name.endswith("_")}
-    assert fitted == {"rules_", "rule_counts_", "rule_counts_scale_", "classes_", "n_features_in_", "privacy_"}
+    assert fitted == {
+        "rules_",
+        "rule_counts_",
+        "rule_counts_scale_",
+        "classes_",
+        "n_features_in_",
+        "privacy_",
+        "notes_",
+    }
     assert set(vars(clf)) - fitted == {*clf.get_params(), "_facts"}
     assert clf._facts == {"rows": len(X), "rows of each person": False, "classes": "read off the rows"}  # all public
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(clf)).predict(X), clf.predict(X))
