@@ -181,14 +181,14 @@ DPF_LEVELS(void, dpf_signs_packed, packed,
 
 /* ---- back ------------------------------------------------------------- */
 
-DPF_BODY void lift(const double *v, const uint64_t key[2], size_t m, size_t d, double *DPF_RESTRICT out) {
+DPF_BODY void lift(const double *v, const uint64_t key[2], size_t m, size_t d, size_t from, size_t to,
+                   double *DPF_RESTRICT out) {
     enum { LANES = 16 };
     const double scale = 1 / sqrt((double)m);
-    const size_t words = DPF_WORDS(m);
     for (size_t j = 0; j < d; j++) {
         const uint64_t coordinate = of_coordinate(key, j);
         double sum[LANES] = {0};
-        for (size_t w = 0; w < words; w++) {
+        for (size_t w = from; w < to; w++) {
             const uint64_t word = word_of(key, coordinate, w);
             uint64_t flip[64];
             dpf_signs_flips_double(word, flip);
@@ -203,5 +203,6 @@ DPF_BODY void lift(const double *v, const uint64_t key[2], size_t m, size_t d, d
 }
 
 DPF_LEVELS(void, dpf_signs_lift, lift,
-           (const double *v, const uint64_t key[2], size_t m, size_t d, double *DPF_RESTRICT out),
-           (v, key, m, d, out))
+           (const double *v, const uint64_t key[2], size_t m, size_t d, size_t from, size_t to,
+            double *DPF_RESTRICT out),
+           (v, key, m, d, from, to, out))

@@ -52,6 +52,7 @@ void dpf_signs_packed(const uint64_t *rows, size_t n, size_t d, const uint64_t *
  * out[j] = (A' v)_j for d coordinates; v has 64 * DPF_WORDS(m) entries, zeros past m. Sixteen partial sums, by
  * r % 16, are added up in pairs. Cost: d * m signed additions.
  */
-void dpf_signs_lift(const double *v, const uint64_t key[2], size_t m, size_t d, double *DPF_RESTRICT out);
+void dpf_signs_lift(const double *v, const uint64_t key[2], size_t m, size_t d, size_t from, size_t to,
+                    double *DPF_RESTRICT out);
 
 #endif

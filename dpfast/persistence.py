@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from dpfast.accounting import PrivacySpend
+from dpfast.accounting.claims import claim_of_file
 from dpfast.learners.parameters import Kind, count
 from dpfast.learners.saving import CARD, Saved, entries, read_document, reals
+from dpfast.tables.labels import two_classes
 
 _ENTRIES = (
     "format", "version", "model", "parameters", "classes", "n_features", "feature_names", "privacy", "released",
@@ -107,6 +108,8 @@ def _filled(model, document):
     for name, value in parameters.items():
         model._parameters.get(name, _PLAIN).read(name, value)
     model.classes_ = _classes(document["classes"])
+    if not model.__sklearn_tags__().classifier_tags.multi_class:
+        two_classes(model.classes_)
     model.n_features_in_ = count(1, MOST_FEATURES).read("n_features", document["n_features"])
     names = document["feature_names"]
     if names is not None:
@@ -135,7 +138,10 @@ def _filled(model, document):
             model.code_shares_ = reals(card["code_shares"], model.coef_.shape[1])
             if model.code_shares_.min() < 0:
                 raise ValueError("shares of rows must be numbers of at least 0")
-    model.privacy_ = claim = PrivacySpend.from_dict(document["privacy"])
+    of_codes, coef = hasattr(model, "encoder_") or hasattr(model, "code_shares_"), getattr(model, "coef_", None)
+    if not of_codes and coef is not None and coef.shape[-1] != model.n_features_in_:
+        raise ValueError(f"{model.n_features_in_} columns cannot have {coef.shape[-1]} coefficients")
+    model.privacy_ = claim = claim_of_file(document["privacy"])
     claimed, asked = ((float(each.epsilon), float(each.delta), each.neighbors) for each in (claim, model))
     if claimed != asked:
         raise ValueError(f"the claim is for (epsilon, delta, neighbors) = {claimed}, the parameters say {asked}")

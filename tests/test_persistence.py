@@ -3,19 +3,22 @@ import math
 import os
 import pickle
 import re
+import resource
 import subprocess
 import sys
+import time
 from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 
 import dpfast
 from dpfast import random
-from dpfast.accounting import Budget
+from dpfast.accounting import Budget, compose
 from dpfast.cli.files import reading_of
 from dpfast.learners import saving
 
@@ -473,3 +476,87 @@ def test_coefficients_that_are_no_finite_numbers_are_refused(tmp_path, coefficie
     path.write_text(json.dumps(document))
     with pytest.raises(ValueError, match=r"m\.json is damaged: ValueError: wanted"):
         dpfast.load(path)
+
+
+# ---- every field by the others ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def forgeable(tmp_path_factory):
+    """Files of models, by their names."""
+    folder, rng = tmp_path_factory.mktemp("forgeable"), np.random.default_rng(0)
+    X = rng.normal(size=(3000, 3))
+    y = (X[:, 0] * X[:, 1] > 0).astype(int)
+    table = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "w": rng.choice(["x", "y"], 3000)})
+    made = {
+        "vectors": dpfast.HalfspaceClassifier(2.0, random_state=1).fit(X, y),
+        "net": dpfast.NetHalfspaceClassifier(2.0, random_state=1, n_components=2, fit_intercept=False).fit(X, y),
+        "pairs": dpfast.HalfspaceClassifier(8.0, random_state=1, schema="discover", interactions=2).fit(table, y),
+        "trees": dpfast.HalfspaceClassifier(8.0, random_state=1, schema="discover", trees=3).fit(table, y),
+    }
+    for name, model in made.items():
+        model.save(folder / name)
+    assert made["pairs"].interactions_
+    return {name: json.loads((folder / name).read_text()) for name in made}
+
+
+def _forged(path, document, *place_and_value):
+    """Write a model's file with another value at a place, and a digest that fits; return its path."""
+    *place, last, value = place_and_value
+    document = inside = json.loads(json.dumps(document))
+    for key in place:
+        inside = inside[key]
+    inside[last] = value
+    path.write_text(signed(document))
+    return path
+
+
+def test_a_cost_above_the_claim_is_refused_and_one_far_below_is_the_claim(forgeable, tmp_path):
+    path, document = tmp_path / "m.json", forgeable["vectors"]
+    for cost in (["gaussian", 0.46, 1, 0.0], ["range", 64.0, 1, 0.0], ["pair", 2.0, 2, 1e-6], ["pure", 2.1, 1, 0.0]):
+        with pytest.raises(ValueError, match=r"the cost of the model proves epsilon = .*, and its claim says 2"):
+            dpfast.load(_forged(path, document, "privacy", "cost", [cost]))
+    for cost in (["gaussian", 1e-9, 1, 0.0], ["pure", 0.0, 1, 0.0], ["zcdp", 1e-3, 1, 0.0]):
+        loaded = dpfast.load(_forged(path, document, "privacy", "cost", [cost]))
+        assert compose([loaded.privacy_] * 10).epsilon == pytest.approx(20.0)
+    loaded = dpfast.load(_forged(path, document, "classes", [0, 1]))
+    assert [cost.to_list() for cost in loaded.privacy_.cost] == document["privacy"]["cost"]
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "value", "message"),
+    [
+        ("net", ["classes"], [0, 1, 2], "Only binary classification"),
+        ("vectors", ["n_features"], 4, "4 columns cannot have 3 coefficients"),
+        ("vectors", ["released", "coef"], [[0.5] * 150], "3 columns cannot have 150 coefficients"),
+        ("vectors", ["released", "interactions"], [{"columns": [0, 1], "groups": [[0], [0]]}], "cannot have"),
+        ("pairs", ["released", "interactions", 0, "columns"], [0, 7], "columns of"),
+        ("pairs", ["released", "interactions", 0, "groups", 0], [0, 1], "columns of"),
+        ("pairs", ["released", "interactions"], [], "columns of"),
+        ("trees", ["released", "trees", "orders", 0, "column"], 9, "columns of"),
+        ("trees", ["released", "trees", "orders", 0, "places"], [0, 1], "columns of"),
+        ("pairs", ["encoder", "privacy", "cost"], [["pure", 50.0, 1, 0.0]], "the cost of the model proves"),
+        ("net", ["parameters", "n_projections"], 10**8, "n_projections must be an integer in"),
+        ("net", ["n_features"], 10**8, "at most 2\\*\\*24 columns"),
+    ],
+)
+def test_fields_that_contradict_each_other_are_refused(name, place, value, message, forgeable, tmp_path):
+    with pytest.raises(ValueError, match=rf"m\.json is damaged: ValueError: .*{message}"):
+        dpfast.load(_forged(tmp_path / "m.json", forgeable[name], *place, value))
+
+
+def test_a_small_file_makes_no_large_or_slow_model(forgeable, tmp_path):
+    for place, value in ((["parameters", "n_projections"], 1 << 20), (["n_features"], 1 << 20)):
+        path = _forged(tmp_path / "m.json", forgeable["net"], *place, value)
+        before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
+        dpfast.load(path)
+        assert time.process_time() - start < 2
+        assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 1 << 19  # kB
+
+
+def test_columns_are_no_vectors(forgeable, tmp_path):
+    document = {name: value for name, value in forgeable["pairs"].items() if name != "encoder"}
+    path = tmp_path / "m.json"
+    path.write_text(signed(document))
+    with pytest.raises(ValueError, match=r"m\.json is damaged|X is a dict of columns"):
+        dpfast.load(path).predict({"a": [1.0], "b": [2.0], "w": ["x"]})

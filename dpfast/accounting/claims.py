@@ -3,7 +3,7 @@
 import sys
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from numbers import Integral
 from types import FrameType
@@ -12,7 +12,21 @@ from typing import NamedTuple
 import dpfast
 from dpfast.accounting.composition import Composed
 from dpfast.accounting.costs import Cost
-from dpfast.accounting.numbers import RELATIONS, check_neighbors, check_unit, count, decimal_above, exact, printed
+from dpfast.accounting.numbers import (
+    RELATIONS,
+    SMALLEST_DELTA,
+    check_neighbors,
+    check_unit,
+    count,
+    decimal_above,
+    exact,
+    printed,
+)
+
+_ROUNDED = 1e-9  # of a claim's epsilon, by which its cost may exceed it: costs round up, with libm
+_NEAR = (
+    0.9  # of a claim's epsilon, which the costs of all fits prove at least, unless noise is calibrated as in a paper
+)
 
 
 class Release(NamedTuple):
@@ -139,6 +153,19 @@ class PrivacySpend:
         """
         read = {"events": tuple(Release(**event) for event in state["events"])}
         return cls(**{**state, **read, "cost": tuple(Cost(*each) for each in state.get("cost", ()))})
+
+
+def claim_of_file(state: dict) -> PrivacySpend:
+    """Return a claim as a file holds it, checked: its cost must prove it.
+
+    A cost that proves much more than the claim is replaced by the pair (epsilon, delta), which the claim says: nobody
+    could tell a generous claim from a cost that was made smaller.
+    """
+    claim = PrivacySpend.from_dict(state)
+    proved = Composed(claim.cost).epsilon(float(claim.delta))
+    if proved > claim.epsilon * (1 + _ROUNDED) + SMALLEST_DELTA:
+        raise ValueError(f"the cost of the model proves epsilon = {proved:g}, and its claim says {claim.epsilon:g}")
+    return claim if proved >= _NEAR * claim.epsilon else replace(claim, cost=())
 
 
 def pair_cost(epsilon: float, delta: float) -> Cost:

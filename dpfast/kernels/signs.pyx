@@ -23,7 +23,7 @@ cdef extern from "signs.h" nogil:
     void dpf_signs_dense(const void *x, bint wide, size_t n, size_t d, const uint64_t *matrix, size_t m, void *out)
     void dpf_signs_packed(const uint64_t *rows, size_t n, size_t d, const uint64_t *matrix, const int64_t *total,
                           size_t m, int32_t *at, float *out)
-    void dpf_signs_lift(const double *v, const uint64_t *key, size_t m, size_t d, double *out)
+    void dpf_signs_lift(const double *v, const uint64_t *key, size_t m, size_t d, size_t first, size_t past, double *out)
 
 dpf_cpu_share(shared_level())
 
@@ -236,7 +236,8 @@ def lift(v, d, key):
 
     Notes
     -----
-    d * m signed additions; signs are made on the fly, each once.
+    d * m signed additions, of which those of components before the first and after the last that is not 0 are left out,
+    64 at a time; signs are made on the fly, each once.
     """
     v = np.asarray(v, np.float64)
     if v.ndim != 1:
@@ -244,9 +245,11 @@ def lift(v, d, key):
     cdef _Signs signs = _Signs(d, len(v), key, None)
     cdef double[::1] padded = np.zeros(64 * bits.words(len(v)))
     np.asarray(padded)[:len(v)] = v
+    there = np.flatnonzero(v)
+    cdef size_t first = there[0] // 64 if there.size else 0, past = there[-1] // 64 + 1 if there.size else 0
     out = np.empty(d)
     cdef double[::1] result = out
     if signs.d:
         with nogil:
-            dpf_signs_lift(&padded[0], signs.key, signs.m, signs.d, &result[0])
+            dpf_signs_lift(&padded[0], signs.key, signs.m, signs.d, first, past, &result[0])
     return out

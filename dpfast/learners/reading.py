@@ -9,8 +9,7 @@ import numpy as np
 import pyarrow as pa
 from sklearn.utils.validation import validate_data
 
-from dpfast.accounting import PrivacySpend
-from dpfast.accounting.claims import warn, warn_of_repeated_rows, warn_of_width
+from dpfast.accounting.claims import claim_of_file, warn, warn_of_repeated_rows, warn_of_width
 from dpfast.files.encodings import source_of
 from dpfast.learners.discovery import discover, plan, widest
 from dpfast.learners.encoder import TableEncoder
@@ -378,7 +377,7 @@ class TableReader(Parameters):
     def _restore_encoder(self, saved):
         """Read tables as declared in a model's file: restore `encoder_`, and its schema as the parameter."""
         entries(saved, "schema", "privacy", maybe=("found", "other"))
-        schema, claim = Schema.from_dict(saved["schema"]), PrivacySpend.from_dict(saved["privacy"])
+        schema, claim = Schema.from_dict(saved["schema"]), claim_of_file(saved["privacy"])
         width, names = self.n_features_in_, getattr(self, "feature_names_in_", None)
         self.schema = schema
         self.encoder_ = TableEncoder(schema, claim.epsilon or 1.0, claim.delta or 1e-6, neighbors=self.neighbors)

@@ -175,6 +175,8 @@ def as_numbers(X, sparse=()):
     refuse_parts(X)
     refuse_plan(X)
     refuse_masked("X", X)
+    if isinstance(X, dict) and not sp.issparse(X):
+        raise ValueError("X is a dict of columns, and vectors are wanted: give an array, or fit by a schema")
     typed = sp.issparse(X) or hasattr(X, "__array__")
     try:
         kind = "numeric" if typed else np.float64

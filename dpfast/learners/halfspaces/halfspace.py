@@ -335,5 +335,23 @@ class HalfspaceClassifier(PrivateClassifier):
         self.sigma_ = positive().read("sigma", released["sigma"])
         self.interactions_ = tuple(map(restored, released.get("interactions", [])))
         self.trees_ = restored_forest(released["trees"]) if "trees" in released else None
+        self._check_joined()
         if "class_weight" in released:
             self.class_weight_ = reals(released["class_weight"], len(self.classes_))
+
+    def _check_joined(self):
+        """Refuse pairs and trees of other columns, or of other codes, than the coefficients of a file are for."""
+        forest = self.trees_
+        joined = sum(pair.size for pair in self.interactions_) + sum([] if forest is None else forest.sizes)
+        left = self.coef_.shape[1] - joined
+        if "encoder_" not in vars(self):  # vectors, or codes of which the file has only the number of columns
+            if left < self._width:
+                raise ValueError(f"{self._width} columns cannot have {left} coefficients")
+            return
+        sizes = [column.size for column in self.encoder_.schema_.code_columns]
+        read = [
+            (j, len(group)) for pair in self.interactions_ for j, group in zip(pair.columns, pair.groups, strict=True)
+        ]
+        read += [] if forest is None else [(j, len(places)) for j, places in forest.orders]
+        if left != sum(sizes) or any(j >= len(sizes) or sizes[j] != size for j, size in read):
+            raise ValueError(f"columns of {sizes} codes cannot have {left} coefficients, nor pairs or trees of {read}")

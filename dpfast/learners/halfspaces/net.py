@@ -145,7 +145,7 @@ class NetHalfspaceClassifier(CountedClassifier, name="net-halfspace"):
 
     margin: float = parameter(0.1, real(0, 1, "(]"))
     n_components: int = parameter(4, count(1))
-    n_projections: int = parameter(1, count(1, 1 << 32))
+    n_projections: int = parameter(1, count(1, 1 << 20))
     net_radius: float | str = parameter("auto", auto(real(0, 1, "(]")))
     fit_intercept: bool = FIT_INTERCEPT
     max_seconds: float = parameter(60.0, positive())

@@ -20,6 +20,7 @@ from dpfast.tables.projection import dense_rows, project
 _ROW_SECONDS, _MEMBER_SECONDS = 5e-9, 1.5e-9  # of a line: for each row, for each member; without AVX-512
 _BLOCK = 1 << 21  # rows and members of lines to a piece of work: a hundredth of a second
 _BATCH = 16  # pieces under way at once
+_MOST_COLUMNS = 1 << 24  # coefficients are made from a key, so the file of a model does not hold as many numbers
 _LEAST = 1e-300  # the length of a row of zeros, such that its cosine is 0
 _TABLE = 1 << 22  # counts that are kept
 _ASKED, _ASKED_ROWS = 1 << 18, 1 << 30  # members, and rows times lines, that parts are asked of at a time
@@ -36,6 +37,8 @@ class Nets:
 
     def __init__(self, p, d):
         self._p = SimpleNamespace(**{name: getattr(p, name) for name in _PARAMETERS})
+        if d > _MOST_COLUMNS:
+            raise ValueError(f"a net reads at most 2**24 columns, got {d:,}")
         self._d, self._width, self._margin = d, d + p.fit_intercept, p.margin
         self.projected = self._width > p.n_components
         self._count = p.n_projections if self.projected else 1

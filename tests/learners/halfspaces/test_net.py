@@ -319,7 +319,7 @@ REFUSED = [
     ({"n_components": 0}, "n_components must be an integer of at least 1, got 0"),
     ({"n_components": 2.0}, "n_components must"),
     ({"n_components": 33}, "from 1 to 32 coordinates, got 33"),
-    ({"n_projections": 0}, r"n_projections must be an integer in \[1, 4294967296\], got 0"),
+    ({"n_projections": 0}, r"n_projections must be an integer in \[1, 1048576\], got 0"),
     ({"net_radius": 0}, r'net_radius must be "auto" or lie in \(0, 1\], got 0'),
     ({"net_radius": 1.1}, "net_radius must"),
     ({"net_radius": "small"}, "net_radius must"),
