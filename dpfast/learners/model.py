@@ -91,7 +91,7 @@ class Model:
         -------
         ndarray of int64, shape (n,)
         """
-        scores = decisions(self.scores(rows))
+        scores = self.scores(rows)
         return (scores >= 0).astype(np.int64) if scores.ndim == 1 else scores.argmax(axis=1)
 
     def reliability(self, classes: np.ndarray) -> list[Any]:

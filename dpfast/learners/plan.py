@@ -10,7 +10,7 @@ divided by their shares of mu squared.
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -86,6 +86,9 @@ class Task:
 @dataclass(frozen=True)
 class GaussianSum:
     """Sums of integers over the rows, released with discrete Gaussian noise.
+
+    The noise is drawn in fine steps, of which at least 2^30 are as far as one row moves a sum, and the noisy sum is
+    rounded. So the privacy is that of continuous Gaussian noise, up to a term that is far below delta.
 
     Parameters
     ----------
@@ -199,12 +202,15 @@ class Solved(NamedTuple):
     ----------
     noise : mapping from str to float or Fraction
         For sums sigma or the scale of the noise, for draws the exponent.
+    steps : mapping from str to int
+        The number of steps of Gaussian noise in 1.
     cost : tuple of Cost
     claim : PrivacySpend
         The claim, before anything is released.
     """
 
     noise: Mapping[str, Number]
+    steps: Mapping[str, int]
     cost: tuple[Cost, ...]
     claim: PrivacySpend
 
@@ -223,7 +229,7 @@ class Plan(Mapping[str, Mechanism]):
     >>> task = Task(epsilon=1, delta=1e-6, n_columns=8, sizes=(10,) * 8, n_classes=2)
     >>> plan = Plan(histogram=GaussianSum(moves=sqrt_up(task.changed_rows * task.n_columns), size=160))
     >>> round(plan.solve(task).noise["histogram"], 2)
-    16.92
+    16.9
     """
 
     def __init__(self, **releases: Mechanism) -> None:
@@ -297,9 +303,14 @@ def _solve(plan: Plan, task: Task, types: tuple[type, ...]) -> Solved:
 
     Numbers that are equal may be read differently: the float 0.1 is the decimal, and a Fraction is itself.
     """
-    noise, cost = _solved(dict(plan), task)
-    for name, each in noise.items():
-        if not isinstance(plan[name], ExponentialDraw) and each > LARGEST_SCALE:
+    for finest in (30, 0):
+        steps = {name: steps_of(each, finest) for name, each in plan.items()}
+        noise, cost = _solved(dict(plan), steps, task)
+        drawn = {name: noise[name] * steps[name] for name in plan if not isinstance(plan[name], ExponentialDraw)}
+        if max(drawn.values(), default=0) <= LARGEST_SCALE:
+            break
+    for name, each in drawn.items():
+        if each > LARGEST_SCALE:
             raise ValueError(f"{name} would need noise beyond 64-bit integers: epsilon = {task.epsilon!r} is small")
     person = task.rows_per_unit > 1
     claim = PrivacySpend(
@@ -310,10 +321,17 @@ def _solve(plan: Plan, task: Task, types: tuple[type, ...]) -> Solved:
         unit="person" if person else "row",
         rows_per_unit=task.rows_per_unit if person else None,
     )
-    return Solved(MappingProxyType(noise), cost, claim)
+    return Solved(MappingProxyType(noise), MappingProxyType(steps), cost, claim)
 
 
-def _solved(releases: dict[str, Any], task: Task) -> tuple[dict[str, Number], tuple[Cost, ...]]:
+def steps_of(mechanism: Any, finest: int = 30) -> int:
+    """Return the number of steps of Gaussian noise in 1, a power of two: one row moves a sum by about 2**finest."""
+    if not isinstance(mechanism, GaussianSum):
+        return 1
+    return 1 << max(0, finest - int(mechanism.moves).bit_length() + 1)
+
+
+def _solved(releases: dict[str, Any], steps: dict[str, int], task: Task) -> tuple[dict[str, Number], tuple[Cost, ...]]:
     """Return the noise of each release and the cost of all."""
     (first, *_) = releases.values()
     if isinstance(first, Proved):
@@ -324,14 +342,16 @@ def _solved(releases: dict[str, Any], task: Task) -> tuple[dict[str, Number], tu
         raise ValueError("Gaussian noise needs delta > 0: with delta = 0 sums have Laplace noise (LaplaceSum)")
     left, epsilon = task.epsilon, Fraction(0)
     if pure and rest:
-        left, epsilon = split(task.epsilon, _total(pure) / _total(releases))
+        left, epsilon = split(task.epsilon, share_of(pure.values(), releases.values()))
     elif pure:
         epsilon = exact("epsilon", task.epsilon)
     noise: dict[str, Number] = {}
     cost: list[Cost] = []
     if rest and task.delta:
-        billed = bill_noise([_billed(each, task.rows_per_unit) for each in rest.values()], left, task.delta)
-        noise |= zip(rest, billed.noise, strict=True)
+        parts = [_billed(each, steps[name] * task.rows_per_unit) for name, each in rest.items()]
+        billed = bill_noise(parts, left, task.delta)
+        for name, each in zip(rest, billed.noise, strict=True):
+            noise[name] = each / steps[name]  # exact, as steps are powers of two
         cost += billed.cost
     elif rest:
         shares = _shares(rest, exact("epsilon", left))
@@ -345,19 +365,21 @@ def _solved(releases: dict[str, Any], task: Task) -> tuple[dict[str, Number], tu
     return {name: noise[name] for name in releases}, tuple(cost)
 
 
-def _total(releases):
-    return sum(exact_positive("share", each.share) for each in releases.values())
+def share_of(some: Iterable[Any], releases: Iterable[Any]) -> Fraction:
+    """Return the share of some releases in the budget of all."""
+    own, whole = (sum(exact_positive("share", each.share) for each in group) for group in (some, releases))
+    return Fraction(own) / whole
 
 
 def _shares(releases, epsilon):
     """Return the epsilon of each release, by shares."""
-    return {name: epsilon * exact_positive("share", each.share) / _total(releases) for name, each in releases.items()}
+    return {name: epsilon * share_of([each], releases.values()) for name, each in releases.items()}
 
 
-def _billed(mechanism, rows_per_unit):
-    """Return a release as a part of a bill."""
+def _billed(mechanism, times):
+    """Return a release as a part of a bill; what one row moves is multiplied by the steps and by the rows of a unit."""
     if isinstance(mechanism, GaussianSum):
-        moved = exact_above("moves", mechanism.moves) * rows_per_unit
+        moved = exact_above("moves", mechanism.moves) * times
         return NoisySums(moved, mechanism.share, mechanism.size, mechanism.times)
-    width = exact_above("width", mechanism.width) * rows_per_unit
+    width = exact_above("width", mechanism.width) * times
     return Draws(width, mechanism.share, mechanism.times)

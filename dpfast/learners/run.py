@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from dpfast.learners import fitting
 from dpfast.learners.model import Model
-from dpfast.learners.plan import ExponentialDraw, GaussianSum, LaplaceSum, Plan, Proved, Task
+from dpfast.learners.plan import ExponentialDraw, GaussianSum, LaplaceSum, Plan, Proved, Solved, Task
 from dpfast.mechanisms import discrete_gaussian, discrete_laplace, exponential
 
 
@@ -77,8 +77,9 @@ class Run:
         after a release sets it, so that nothing is lost that was paid for.
     """
 
-    def __init__(self, paid: fitting.Run, plan: Plan, noise: Any, progress: Callable) -> None:
-        self._paid, self._plan, self._noise, self._progress = paid, plan, dict(noise), progress
+    def __init__(self, paid: fitting.Run, plan: Plan, solved: Solved, progress: Callable) -> None:
+        self._paid, self._plan, self._progress = paid, plan, progress
+        self._noise, self._steps = solved.noise, solved.steps
         self._used = dict.fromkeys(plan, 0)
 
     @property
@@ -112,8 +113,11 @@ class Run:
             If the plan has no such release, or all of them were made, or it has more entries than planned.
         """
         mechanism = self._next(name, np.size(exact), {GaussianSum: "gaussian", LaplaceSum: "laplace"}, "release")
-        add_noise = discrete_gaussian if mechanism == "gaussian" else discrete_laplace
-        return add_noise(exact, self._noise[name], rng=self._paid.rng)
+        if mechanism == "laplace":
+            return discrete_laplace(exact, self._noise[name], rng=self._paid.rng)
+        steps = self._steps[name]
+        fine = discrete_gaussian(np.asarray(exact) * steps, self._noise[name] * steps, rng=self._paid.rng)
+        return (fine + steps // 2) // steps
 
     def select(self, name: str, scores: ArrayLike) -> int:
         """Return the number of a candidate, drawn with probability proportional to exp(exponent * score).

@@ -7,10 +7,11 @@ from dataclasses import fields
 from functools import lru_cache
 from typing import Any, get_type_hints
 
+from dpfast.accounting import NoisySums
 from dpfast.learners.base import PrivateClassifier as Machinery
 from dpfast.learners.base import call_back
 from dpfast.learners.model import Model
-from dpfast.learners.plan import Task
+from dpfast.learners.plan import GaussianSum, LaplaceSum, Task, share_of, steps_of
 from dpfast.learners.reading import MOST_LABELS
 from dpfast.learners.run import Rows, Run
 from dpfast.tables.codes import CodeTable
@@ -53,15 +54,28 @@ class Transaction(Machinery):
     def _read_codes(self, X):
         return self._reads.coded(X)
 
+    def _spends(self, p):
+        """Return what the plan's releases are: Gaussian sums, beside which class counts are pure, share one bill."""
+        plan = self._learner.plan(self._widest_task(p))
+        pure = [each for each in plan.values() if isinstance(each, LaplaceSum)]
+        sums = [each for each in plan.values() if isinstance(each, GaussianSum)]
+        if not sums or len(pure) + len(sums) < len(plan):
+            return super()._spends(p)
+        least, most = min(int(each.moves * steps_of(each)) for each in sums), max(each.size for each in sums)
+        return "gaussian", share_of(pure, plan.values()), (NoisySums(least, 1, most),)
+
     def _refuse_classes(self, classes, p):
         p.declared = tuple(classes.tolist())
 
     def _refuse_rows(self, n, p):
         """Refuse what the plan refuses for the widest table that the discovery may give."""
-        reads, classes = self._reads, getattr(p, "declared", None)
-        form = reads.empty(self._widest_form(p, 1))
-        task = self._task(p, form, n, classes, len(classes or ()) or (MOST_LABELS if reads.several_classes else 2))
+        task = self._widest_task(p, n)
         self._learner.plan(task).solve(task)
+
+    def _widest_task(self, p, n=None):
+        """Return the task of n rows in the widest form that the discovery may give."""
+        classes, most = getattr(p, "declared", None), MOST_LABELS if self._reads.several_classes else 2
+        return self._task(p, self._reads.empty(self._widest_form(p, 1)), n, classes, len(classes or ()) or most)
 
     def _learn(self, table, p, run):
         learner = self._learner
@@ -69,11 +83,11 @@ class Transaction(Machinery):
         classes = tuple(public.classes.tolist())
         task = self._task(p, form, public.n_rows, classes, len(classes))
         plan = learner.plan(task)
-        noise, cost, _ = plan.solve(task)
+        solved = plan.solve(task)
         rows = Rows(parts, form, task, public.classes)
         rows.prepared = learner.prepare(rows)
-        run.charge(public, cost, **{name: each.times for name, each in plan.items()})
-        learning = Run(run, plan, noise, lambda rounds, what: self._shown(rounds, what, parts, public))
+        run.charge(public, solved.cost, **{name: each.times for name, each in plan.items()})
+        learning = Run(run, plan, solved, lambda rounds, what: self._shown(rounds, what, parts, public))
         learning.model = learner.learn(rows, plan, learning)
 
     def _task(self, p, form, n, classes, n_classes):

@@ -55,9 +55,32 @@ def test_all_releases_together_cost_no_more_than_the_budget_and_nearly_all_of_it
     assert solved.claim.rows_per_unit == (None if rows == 1 else 3)
 
 
+def test_a_release_has_its_noise_in_units_of_the_sum(learner):
+    drawn = []
+    learner(
+        lambda rows, run: drawn.extend(run.release("sum", 7 * rows.sum(number)) for _ in run.rounds("sum")),
+        sum=GaussianSum(2, times=2000),
+    )
+    sigma = Plan(sum=GaussianSum(2, times=2000)).solve(Task(1.0, 1e-6)).noise["sum"]
+    drawn = np.array(drawn, dtype=float)
+    assert drawn.mean() == pytest.approx(28, abs=6 * sigma / 2000**0.5)
+    assert drawn.std() == pytest.approx(sigma, rel=0.1)
+
+
 def test_one_sum_has_nearly_the_noise_of_a_gaussian_one():
     sigma = Plan(sum=GaussianSum(1000)).solve(Task(1.0, 1e-6)).noise["sum"]
     assert sigma == pytest.approx(1000 * gaussian_sigma(1.0, 1e-6), rel=1e-3)
+
+
+@pytest.mark.parametrize("moves", [1, sqrt_up(2), 1000, 1 << 40])
+def test_noise_is_drawn_in_fine_steps_unless_it_would_be_too_large(moves):
+    solved = Plan(sum=GaussianSum(moves, size=1000)).solve(Task(1.0, 1e-6))
+    assert solved.noise["sum"] == pytest.approx(float(moves) * gaussian_sigma(1.0, 1e-6), rel=1e-5)
+    assert 2**30 <= moves * solved.steps["sum"] < 2**31 or solved.steps["sum"] == 1
+
+
+def test_noise_that_is_too_large_in_fine_steps_is_drawn_in_steps_of_one():
+    assert Plan(sum=GaussianSum(1000)).solve(Task(1e-7, 1e-9)).steps == {"sum": 1}
 
 
 def test_a_plan_is_a_value():
@@ -91,7 +114,8 @@ def test_what_is_no_plan_is_refused(make, message):
 
 def test_a_theorem_of_ones_own_gives_its_noise_and_its_cost():
     proved = Proved("gaussian", 5.0, (Cost("gaussian", 0.2),), times=2)
-    assert Plan(sums=proved).solve(Task(1.0, 1e-6))[:2] == ({"sums": 5.0}, (Cost("gaussian", 0.2),))
+    solved = Plan(sums=proved).solve(Task(1.0, 1e-6))
+    assert (solved.noise, solved.steps, solved.cost) == ({"sums": 5.0}, {"sums": 1}, (Cost("gaussian", 0.2),))
 
 
 def test_roots_are_rounded_up():

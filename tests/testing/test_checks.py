@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from people import people
 
 import dpfast
 from dpfast.base import GaussianSum, IntArray, Model, Plan, PrivateClassifier, estimator, sqrt_up
@@ -180,3 +181,44 @@ def test_a_sound_learner_passes():
 def test_a_planted_fault_is_found(learner):
     with pytest.raises(AssertionError, match=FAULTS[learner]):
         check_private_estimator(learner())
+
+
+# ---- a learner by composition ---------------------------------------------------------------------------------------
+
+
+def test_sums_of_a_learner_share_the_bill_of_the_discovery():
+    """Whoever splits epsilon and delta pays more noise than the squares of mu ask for."""
+    table = people(3000)
+    X, y = table.drop(columns="buys"), table["buys"]
+    model = Sound(random_state=0).fit(X, y, classes=["no", "yes"])
+    assert {cost.kind for cost in model.privacy_.cost} <= {"gaussian", "pair"}
+    assert model.privacy_.cost[0].kind == "gaussian"
+    assert model.encoder_.privacy_.epsilon == 1.0
+
+
+@pytest.mark.parametrize("learner", [dpfast.FiniteClassLearner, dpfast.NetHalfspaceClassifier, Sound])
+def test_a_learner_has_few_classes_of_ours_above_it(learner):
+    above = [each for each in learner.__mro__ if each.__module__.startswith("dpfast")]
+    assert len(above) <= 5
+    flags = {"_reads_parts", "_merges_bins", "_one_bill", "_open_share", "_discovery_share", "_numbers"}
+    assert not flags & {name for each in above for name in vars(each)}
+
+
+def test_a_model_is_a_value():
+    counts = np.arange(6).reshape(3, 2)
+    model = Counts(counts, (1, 2))
+    assert model == Counts(counts.copy(), (1, 2)) == Counts.from_dict(model.to_dict())
+    assert model != Counts(counts + 1, (1, 2))
+    assert model != 3
+    with pytest.raises(ValueError, match="read-only"):
+        model.counts[0] = 9
+    for damaged, message in [
+        ({"counts": [[1]]}, "wanted the entries counts, sizes"),
+        ({"counts": [[1.5]], "sizes": [1]}, "counts must be an array of numbers"),
+        ({"counts": [[1], [2, 3]], "sizes": [1]}, "counts must be an array of numbers"),
+        ({"counts": [[2**70]], "sizes": [1]}, "counts must hold 64-bit integers"),
+        ({"counts": [[1]], "sizes": [True]}, "sizes must be int"),
+        ({"counts": [[1]], "sizes": 3}, "sizes must be a list"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            Counts.from_dict(damaged)
