@@ -137,9 +137,10 @@ def replay(
     (True, True)
     """
     tape: list[tuple[Question, str, Any, Any]] = []
+    placed: list[dict[int, int]] = []
     runs: list[_Run] = []
     for arguments in (table, neighbor):
-        recorder = _Recorder(tape, bool(runs), np.random.default_rng(seed))
+        recorder = _Recorder(tape, placed, bool(runs), np.random.default_rng(seed))
         model, watched = _copied(estimator, recorder)
         runs.append(_run(model, arguments, given, fit, recorder, watched))
     first, second = runs
@@ -181,8 +182,9 @@ class _Watched(Budget):
 class _Recorder:
     """Records questions and answers, or gives the recorded answers back."""
 
-    def __init__(self, tape, given_back, rng):
+    def __init__(self, tape, placed, given_back, rng):
         self._tape, self._given_back, self.rng, self._fresh = tape, given_back, rng, _state(rng)
+        self._placed, self._used = placed, iter(placed)  # the ranks of names in the first fit, call by call
         self.asked: list[Question] = []
         self.early: str | None = None
         self.paid, self.watches = False, False
@@ -191,6 +193,17 @@ class _Recorder:
         if not self.paid and _state(self.rng) != self._fresh:
             self.early = self.early or "draws before it charges"
         self.paid = True
+
+    def ranks(self, names, places):
+        """Return the rank of each of the first `places` names: that of the first fit if it has one, else a free one."""
+        names = names[:places]
+        known = next(self._used, {}) if self._given_back else {}
+        ranks = {name: known[name] for name in names if name in known}
+        free = iter(sorted({*range(places)} - {*ranks.values()}))
+        ranks = {name: ranks[name] if name in ranks else next(free) for name in names}
+        if not self._given_back:
+            self._placed.append(ranks)
+        return [ranks[name] for name in names]
 
     def answer(self, question, draw, rng):
         question, name = question.kept(), _asker(question.mechanism)

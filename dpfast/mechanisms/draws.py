@@ -6,7 +6,7 @@ that of `dpfast.audit.replay`, none of this is computed.
 
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -91,7 +91,7 @@ class Question:
 
 
 class Recorder(Protocol):
-    """Answers the questions of a fit instead of its mechanisms."""
+    """Answers the questions of a fit instead of its mechanisms; it may also have the method `ranks`, see `placed`."""
 
     def answer(self, question: Question, draw: Callable[[], Any], rng: np.random.Generator) -> Any:
         """Return the answer to a question; `draw` draws it."""
@@ -106,6 +106,18 @@ def asked(question: Callable[[], Question], draw: Callable[[], _Answer], rng: np
 def recorded() -> bool:
     """Return whether there is a recorder; shortcuts whose draws differ from those of the proof are then disabled."""
     return _recorder.get() is not None
+
+
+def placed(names: Sequence[int], places: int, rng: np.random.Generator) -> np.ndarray:
+    """Return a random place in range(places) for each of the first `places` names, all different.
+
+    Whatever places some names have, they have with the same probability if a name is taken out or added. So a recorder
+    may tell by its method ``ranks(names, places)`` which place of a random order each name gets, such that it gets that
+    of an earlier fit.
+    """
+    order = rng.permutation(places)
+    ranks = getattr(_recorder.get(), "ranks", None)
+    return order[: len(names)] if ranks is None else order[ranks(names, places)]
 
 
 @contextmanager

@@ -4,15 +4,17 @@ import math
 
 import numpy as np
 
+from dpfast.mechanisms.draws import placed
 
-def equal_parts(rng, n, parts, places):
-    """Return the part of each of n examples, in order: places, as many in each part, are given out at random.
+
+def equal_parts(rng, names, parts, places):
+    """Return the part of each example, in order: places, as many in each part, are given out at random.
 
     Places that no example has are blanks; if there are more examples than places, the first have them. One example less
     moves one part: whatever places the others have, they have with the same probability without it, and its own goes to
-    a blank, or to the first that had none.
+    a blank, or to the first that had none. `names` are the numbers of the examples' rows or rounds.
     """
-    return rng.permutation(places)[:n] % parts
+    return placed(names, places, rng) % parts
 
 
 def rows_of_parts(part, parts):

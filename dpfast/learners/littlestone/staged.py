@@ -141,7 +141,7 @@ class StagedLittlestoneLearner(CountedPointClassifier):
         with self._spending(self._public(len(points)), p.rng, **paid, **p.counting) as run:
             run.released = released = Selected(H._hypothesis(fallback))
             tests = AboveThreshold(plan.votes_needed, plan.threshold_epsilon, rng=run.rng)
-            part = equal_parts(run.rng, len(points), plan.n_teachers, public_rows or plan.n_samples)
+            part = equal_parts(run.rng, range(len(points)), plan.n_teachers, public_rows or plan.n_samples)
             rows = rows_of_parts(part, plan.n_teachers)
             rates = [Fraction(p.accuracy) * (1 - Fraction(1, 2 * max(1, d))) ** j for j in range(1, d + 2)]
             teachers = classes_of_parts(H, points, labels, rows, rates)

@@ -139,7 +139,7 @@ class _JointTraining(Following):
     def __init__(self, run, plan, whole, dimension, listing):
         super().__init__(run)
         self.plan, self.H, self.d, self.listing = plan, whole, dimension, listing
-        self.E = [], []  # points and labels
+        self.E, self.rounds = ([], [], []), 0  # points, labels and rounds
         self.S = [[] for _ in range(plan.n_teachers)]  # the parts of each teacher
         self.stage, self.classes = 1, [whole] * plan.n_teachers
         # Algorithm 2 is used twice: for |E| + Lap > U, which may be positive K + 1 times,
@@ -149,21 +149,22 @@ class _JointTraining(Following):
         self._train()
 
     def _note(self, made, wrong, points, labels):
-        self.E[0].append(points)
-        self.E[1].append(labels)
+        for kept, some in zip(self.E, (points, labels, self.rounds + wrong), strict=True):
+            kept.append(some)
+        self.rounds += made
 
     def _fired(self):
         """Run lines 16 to 23 of Algorithm 3."""
         if self.tests.fired > self.plan.n_releases:
             self.run.released.frozen = True  # HALT
             return
-        points, labels = map(np.concatenate, self.E)
+        points, labels, rounds = map(np.concatenate, self.E)
         k = self.plan.n_teachers
-        part = equal_parts(self.run.rng, len(points), k, k * self.plan.part_size)
+        part = equal_parts(self.run.rng, rounds.tolist(), k, k * self.plan.part_size)
         for i, rows in enumerate(rows_of_parts(part, k)):
             self.S[i].append((points[rows], labels[rows]))
             self.classes[i] = self._define_class(self.classes[i], self.S[i][-1:])
-        self.E = [], []
+        self.E = [], [], []
         self._train()
         self.run.used["hypotheses"] += 1
 

@@ -88,11 +88,11 @@ def test_algorithms_3_and_4_follow_the_law_of_the_plain_twin(stream, numbers, li
 
 def test_algorithm_3_splits_into_equal_parts_of_places():
     rng = np.random.default_rng(3)
-    seen = Counter(tuple(equal_parts(rng, 3, 2, 4).tolist()) for _ in range(3000))
+    seen = Counter(tuple(equal_parts(rng, range(3), 2, 4).tolist()) for _ in range(3000))
     law = Counter(tuple(place % 2 for place in places[:3]) for places in permutations(range(4)))
     assert_follows([seen[key] for key in law], [count / law.total() for count in law.values()])
     assert all(max(Counter(way).values()) <= 2 for way in seen)
-    assert len(equal_parts(rng, 9, 2, 4)) == 4
+    assert len(equal_parts(rng, range(9), 2, 4)) == 4
 
 
 def test_with_blanks_one_mistake_less_moves_one_part_and_without_them_two():
