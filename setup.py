@@ -82,7 +82,7 @@ KERNELS = {  # dpfast/kernels/<name>.pyx over these of csrc/
     "scores": ["scores", "bits_count", "dpf_cpu"],
     "grid": ["grid", "dpf_cpu"],
     "reals": ["reals", "dpf_cpu"],
-    "weights": ["weights", "draw", "dpf_cpu"],
+    "multiplicative_weights": ["multiplicative_weights", "draw", "dpf_cpu"],
     "net": ["net", "dpf_cpu"],
     "signs": ["signs", "dpf_cpu"],
     "measure": ["measure", "dpf_cpu"],

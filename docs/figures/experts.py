@@ -17,7 +17,7 @@ from style import BLUE, GREEN, GREY, ORANGE, label_ends, plt, save
 
 import dpfast
 from dpfast.accounting import experts_learning_rate, experts_regret
-from dpfast.kernels import weights
+from dpfast.kernels import multiplicative_weights as weights
 
 EXPERTS, BEST, EPSILON, DELTA = 100, 7, 1.0, 1e-6
 ROUNDS, SHOWN = (10 ** np.arange(3, 6.01, 0.25)).astype(int), 100_000

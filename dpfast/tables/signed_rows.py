@@ -11,7 +11,8 @@ from fractions import Fraction
 import numpy as np
 import scipy.sparse as sp
 
-from dpfast.kernels import bits, reals, scores, unit_rows, weights
+from dpfast.kernels import bits, reals, scores, unit_rows
+from dpfast.kernels import multiplicative_weights as weights
 from dpfast.kernels.grid import to_grid
 from dpfast.kernels.own import frozen
 from dpfast.parts.blocks import BLOCK_BYTES, slices

@@ -4,7 +4,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpfast.kernels import bits, classes, codes, cover, grid, scores, signs, weights
+from dpfast.kernels import bits, classes, codes, cover, grid, scores, signs
+from dpfast.kernels import multiplicative_weights as weights
 
 _VALUES = {"pm1": lambda x: 2 * x.astype(np.int64) - 1, "01": lambda x: x.astype(np.int64)}
 

@@ -5,7 +5,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpfast.kernels import bits, classes, codes, cover, grid, measure, net, scores, signs, unit_rows, weights
+from dpfast.kernels import bits, classes, codes, cover, grid, measure, net, scores, signs, unit_rows
+from dpfast.kernels import multiplicative_weights as weights
 
 D, KEY = 70, 3
 ONES = np.ones(3, np.int8)

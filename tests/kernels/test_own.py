@@ -3,7 +3,8 @@ import pickle
 import numpy as np
 import pytest
 
-from dpfast.kernels import codes, unit_rows, weights
+from dpfast.kernels import codes, unit_rows
+from dpfast.kernels import multiplicative_weights as weights
 from dpfast.kernels.own import frozen, own
 from dpfast.tables import BitMatrix
 

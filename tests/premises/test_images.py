@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from premises.tables import FORMS, neighbors
 
 from dpfast import BitMatrix, Schema
-from dpfast.kernels import net, weights
+from dpfast.kernels import multiplicative_weights as weights
+from dpfast.kernels import net
 from dpfast.learners.halfspaces.images import CodeImage, Opening
 from dpfast.tables import Boolean, Category, Numeric
 from dpfast.tables.code_bits import packed_codes

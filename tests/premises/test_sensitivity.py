@@ -16,7 +16,8 @@ from premises.tables import NUMBERS, neighbors
 
 import dpfast
 from dpfast import BitMatrix
-from dpfast.kernels import bits, cover, weights
+from dpfast.kernels import bits, cover
+from dpfast.kernels import multiplicative_weights as weights
 from dpfast.learners.experts import statistical_query
 from dpfast.learners.experts.finite_class import _feature_errors
 from dpfast.learners.experts.statistical_query import StatisticalQueryOracle

@@ -8,7 +8,7 @@ import numpy as np
 
 from dpfast.accounting import Cost, experts_learning_rate, experts_range
 from dpfast.accounting.zcdp import SLACK
-from dpfast.kernels.weights import Losses, Weights
+from dpfast.kernels.multiplicative_weights import Losses, Weights
 from dpfast.learners.base import shown
 from dpfast.learners.parameters import Kind, parameter
 from dpfast.mechanisms.draws import Question, asked, recorded

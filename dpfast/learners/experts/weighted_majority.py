@@ -18,7 +18,7 @@ from dpfast.accounting import (
 )
 from dpfast.accounting.claims import pair_cost, warn_of_claim
 from dpfast.accounting.zcdp import SLACK
-from dpfast.kernels import weights
+from dpfast.kernels import multiplicative_weights as weights
 from dpfast.learners.experts.playing import drawn, played
 from dpfast.learners.experts.prepaid import Prepaid
 from dpfast.learners.parameters import choice, count, estimator, optional, parameter

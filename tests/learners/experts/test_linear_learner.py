@@ -11,7 +11,7 @@ from sklearn.utils.estimator_checks import check_estimator
 import dpfast
 from dpfast import BitMatrix, LinearLearner
 from dpfast.accounting import Budget, BudgetExceeded, experts_learning_rate
-from dpfast.kernels import weights
+from dpfast.kernels import multiplicative_weights as weights
 
 
 def test_scikit_learn_finds_nothing_wrong():

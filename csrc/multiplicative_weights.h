@@ -1,5 +1,5 @@
 /*
- * weights.h - multiplicative weights of d experts, and exact draws from them.
+ * multiplicative_weights.h - multiplicative weights of d experts, and exact draws from them.
  *
  * The state is the experts' cumulative losses on a grid, integers, so P(j) is proportional to
  * exp(-exponent * total[j]) for an exponent a grid unit ([DR11] Dwork, Roth, The Algorithmic Foundations
@@ -22,8 +22,8 @@
  * Mirrored experts: d further ones, of totals -total[j], number d + j, not stored. Their gaps are
  * offset - total[j], those of the others offset + total[j].
  */
-#ifndef DPF_WEIGHTS_H
-#define DPF_WEIGHTS_H
+#ifndef DPF_MULTIPLICATIVE_WEIGHTS_H
+#define DPF_MULTIPLICATIVE_WEIGHTS_H
 
 #include "dpf.h"
 #include "numpy/random/bitgen.h"

@@ -1,4 +1,4 @@
-#include "weights.h"
+#include "multiplicative_weights.h"
 #include "bounds.h"
 #include "dpf_cpu.h"
 #include "draw.h"
@@ -82,11 +82,11 @@ DPF_BODY bool on_grid(const dpf_losses *losses, size_t row, int sign, size_t sta
 
 #define TOTAL int32_t
 #define NAME(verb) dpf_weights_##verb##_32
-#include "weights_scan.h"
+#include "multiplicative_weights_scan.h"
 
 #define TOTAL int64_t
 #define NAME(verb) dpf_weights_##verb##_64
-#include "weights_scan.h"
+#include "multiplicative_weights_scan.h"
 
 static bool pass(dpf_weights *w, const dpf_losses *losses, size_t row, int sign) {
     return w->narrow ? dpf_weights_pass_32(w, w->narrow, losses, row, sign)

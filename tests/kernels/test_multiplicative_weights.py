@@ -1,6 +1,8 @@
 import copy
+import importlib
 import math
 import pickle
+import sys
 from fractions import Fraction
 
 import numpy as np
@@ -9,7 +11,8 @@ import scipy.sparse as sp
 from laws import assert_follows, exponential_law
 from scripted import Scripted
 
-from dpfast.kernels import bits, inversion, weights
+from dpfast.kernels import bits, inversion
+from dpfast.kernels import multiplicative_weights as weights
 
 DRAWS = 100_000
 
@@ -372,3 +375,10 @@ def test_indices_of_rows_may_fall_from_one_row_to_the_next():
     for row in range(4):
         state.add(losses, row)
     assert state.totals().tolist() == [1, 4, 2]
+
+
+def test_the_former_name_warns():
+    sys.modules.pop("dpfast.kernels.weights", None)
+    with pytest.warns(FutureWarning, match=r"is now dpfast\.kernels\.multiplicative_weights"):
+        former = importlib.import_module("dpfast.kernels.weights")
+    assert former.Weights is weights.Weights

@@ -4,7 +4,7 @@ import numpy as np
 import peers
 import pytest
 
-from dpfast.kernels import weights
+from dpfast.kernels import multiplicative_weights as weights
 
 D = 10_000_000
 ETA = 0.01

@@ -1,4 +1,4 @@
-/* weights_scan.h - the scans of weights.h for one type of totals; included by weights.c once a type.
+/* multiplicative_weights_scan.h - the scans of multiplicative_weights.h for one type of totals; included by multiplicative_weights.c once a type.
  * TOTAL is the type, NAME(verb) the name. */
 
 /* The bounds of an expert, and of its mirror image. */

@@ -1,7 +1,7 @@
 """Multiplicative weights of experts: P(j) proportional to exp(-exponent * total[j]), drawn exactly.
 
 Losses are integers on a grid; a round is one pass that adds a row of them to the totals and leaves integer sums from
-which the next draw is made, by rejection, without a pass of its own. See csrc/weights.h.
+which the next draw is made, by rejection, without a pass of its own. See csrc/multiplicative_weights.h.
 """
 import math
 
@@ -17,7 +17,7 @@ from dpfast.kernels.rationals cimport fraction, nearest_double
 from dpfast.kernels.rng cimport Words, bitgen, bitgen_t
 
 
-cdef extern from "weights.h" nogil:
+cdef extern from "multiplicative_weights.h" nogil:
     enum: DPF_WEIGHTS_SCALE, DPF_WEIGHTS_BLOCK, DPF_LOSSES_BITS_FLOAT, DPF_LOSSES_BITS_DOUBLE
     ctypedef enum dpf_losses_kind:
         DPF_LOSSES_FLOAT, DPF_LOSSES_DOUBLE, DPF_LOSSES_GRID, DPF_LOSSES_PACKED, DPF_LOSSES_CSR
