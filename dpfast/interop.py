@@ -10,7 +10,6 @@ from dpfast.learners.base import LinearClassifier
 from dpfast.learners.halfspaces.halfspace import HalfspaceClassifier
 from dpfast.learners.halfspaces.net import NetHalfspaceClassifier
 from dpfast.learners.lists.decision_list import DecisionListClassifier
-from dpfast.learners.probabilities import class_shares
 from dpfast.tables.code_bits import CodeBits
 from dpfast.tables.codes import CodeTable
 
@@ -186,7 +185,7 @@ def _rules(graph, model):
     own = np.searchsorted(model.classes_, [rule.label for rule in model.rules_])
     shares = None
     if hasattr(model, "rule_counts_"):
-        shares = graph("Gather", class_shares(model.rule_counts_, own), rule)
+        shares = graph("Gather", model.rule_shares_, rule)
     return graph("Gather", own, rule), shares
 
 

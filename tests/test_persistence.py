@@ -425,7 +425,7 @@ def test_a_pickled_model_predicts_the_same(model, table):
 
 
 def test_a_pickled_models_budget_is_a_closed_ledger(table):
-    budget = Budget(3.0, 1e-5)
+    budget = Budget(3.0, 1e-5, composition="basic")
     model = dpfast.DecisionListClassifier(budget=budget).fit(*table)
     loaded = pickle.loads(pickle.dumps(model))
     assert loaded.budget.spent == budget.spent == (1.0, 1e-6)

@@ -97,7 +97,7 @@ OPTIONS = {
     ),
     "conjunctions": Own("conjunctions", 1, "Largest number of conditions in a rule, joined by and."),
     "rule_counts": Own(
-        "rule_counts", 0.05, "Share of epsilon to spend on counts of the rows of each rule; with 0 there are none."
+        "rule_counts", 0.05, "Share of the bill for counts of the rows of each rule; with 0 there are none."
     ),
     "accounting": Own(
         "accounting", "curve", "Privacy accounting: the tight curve, or the paper's constants.",

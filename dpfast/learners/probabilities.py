@@ -55,9 +55,14 @@ _LARGEST_COUNT = 1 << 62
 _DEVIATIONS = 1.96  # of a confidence interval of about 95%
 
 
-def reliability(counts: np.ndarray, own: np.ndarray, classes: np.ndarray, scale: Fraction) -> list[Dot]:
-    """Return the predicted share of the own class beside the share that came true, for the cells with enough rows."""
-    shares = class_shares(counts, own)
+def reliability(
+    counts: np.ndarray, own: np.ndarray, classes: np.ndarray, scale: Any, shares: np.ndarray | None = None
+) -> list[Dot]:
+    """Return the predicted share of the own class beside the share that came true, for the cells with enough rows.
+
+    `shares` are predicted shares of all classes, by default those of `class_shares`.
+    """
+    shares = class_shares(counts, own) if shares is None else shares
     return [
         _dot(classes[k], shares[cell, k], counts[cell], k, float(scale))
         for cell, k in enumerate(own)

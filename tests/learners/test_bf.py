@@ -27,7 +27,7 @@ def test_dp_greedy_cover_follows_the_law_of_its_listing(rng, monkeypatch):
     for rules, probability in whole.items():
         end = [f for f, _ in rules].index(None) + 1
         law[tuple((None if f is None else FEATURES.index(f), b) for f, b in rules[:end])] += probability
-    monkeypatch.setattr("dpfast.learners.lists.decision_list.cover_exponent", lambda *_, **__: Fraction(1))
+    monkeypatch.setattr("dpfast.learners.lists.plan.cover_exponent", lambda *_, **__: Fraction(1))
     settings = {"coverage_weight": 0, "default_prior": 1, "max_rules": None, "negations": False, "rule_counts": 0}
 
     def draw():
@@ -129,7 +129,7 @@ def test_lemma_a_4_bounds_the_errors_of_the_list_on_its_sample(rng, monkeypatch)
     X = rng.random((4000, 6)) < 0.5
     y = np.where(X[:, 2], 1, np.where(X[:, 4], 0, X[:, 0])).astype(int)
     t, beta, M = 0.5, 0.1, 7
-    monkeypatch.setattr("dpfast.learners.lists.decision_list.cover_exponent", lambda *_, **__: Fraction(1, 2))
+    monkeypatch.setattr("dpfast.learners.lists.plan.cover_exponent", lambda *_, **__: Fraction(1, 2))
     settings = {"coverage_weight": 0, "default_prior": 1, "max_rules": None, "negations": False, "rule_counts": 0}
     bound = 4 * M / (2 * t) * math.log(math.sqrt(2 / beta) * M)
     failed = 0

@@ -9,7 +9,7 @@ import pytest
 from sklearn.model_selection import cross_val_score
 
 import dpfast
-from dpfast.accounting import Budget, cover_exponent
+from dpfast.accounting import Budget
 from dpfast.accounting.composition import Composed
 from dpfast.learners.discovery import Spread, plan
 from dpfast.report.html import page
@@ -180,8 +180,8 @@ def test_a_list_beside_a_survey_keeps_nearly_all_of_its_exponent(epsilon, neighb
     schema = Schema([Discovered(f"x{j}") for j in range(16)], label="y")
     model = dpfast.DecisionListClassifier(epsilon, schema=schema, neighbors=neighbors, encoder_share=0.06)
     p = model._checked()
-    alone = cover_exponent(p.epsilon_of_rules, p.delta * 0.8, max_rounds=p.max_rules, **p.curve)
-    assert p.survey.noise[0] > 0.96 * float(alone)
+    alone = model._shares(p)._replace(delta=p.delta * 0.8).solve(p.max_rules, 1).exponent
+    assert p.survey.noise[1] > 0.96 * float(alone)
     assert Composed(p.survey.total).delta(epsilon) <= 1e-6
 
 

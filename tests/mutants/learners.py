@@ -4,6 +4,7 @@
 from mutant import Mutant
 
 _LIST, _COUNTS = "learners/lists/test_decision_list.py", "learners/lists"
+_WEIGHTS = "learners/lists/test_weights.py"
 _HALF, _WINNOW, _LITTLE = "learners/halfspaces", "learners/winnow", "learners/littlestone"
 _UNITS, _CHANCES, _PLAN = "learners/test_units.py", "learners/test_probabilities.py", "learners/test_plan.py"
 
@@ -32,10 +33,17 @@ MUTANTS = [
        "            pass\n", "learners/lists/test_decision_list.py learners/experts learners/halfspaces"),
     _m("bagging unnoticed", "reading", "            warn_of_repeated_rows(source.X)\n", "            pass\n", "accounting/test_warning.py"),
     _m("list: a round more than paid", "lists/covering", "for left in range(rounds - 1, 0, -1)", "for left in range(rounds, 0, -1)", _LIST),
-    _m("list: the exponent of unlimited rounds", "lists/decision_list", "cover_exponent(p.epsilon_of_rules, p.delta, max_rounds=rounds, **p.curve)",
-       "2 * cover_exponent(p.epsilon_of_rules, p.delta, max_rounds=rounds, **p.curve)", _LIST),
-    _m("list: the unit of the weights dropped", "lists/decision_list", "rounds, exponent / unit, weights, prior)", "rounds, exponent, weights, prior)", _COUNTS),
-    _m("list: counts paid by all of epsilon", "lists/decision_list", "p.epsilon_of_rules = epsilon - p.epsilon_of_counts", "p.epsilon_of_rules = epsilon", _COUNTS),
+    _m("list: the exponent of unlimited rounds", "lists/plan", "exponent = Fraction(cover_exponent(epsilon,", "exponent = Fraction(2 * cover_exponent(epsilon,", _LIST),
+    _m("list: the unit of the weights dropped", "lists/decision_list", "each = plan.exponent / unit /", "each = plan.exponent /", _COUNTS),
+    _m("list: the grid of class weights dropped", "lists/decision_list", "(1 if weights is None else WEIGHT_STEPS)", "1", _WEIGHTS),
+    _m("list: counts paid by all of epsilon", "lists/plan", "rest = whole - counts - sizes", "rest = whole", f"{_COUNTS} {_WEIGHTS}"),
+    _m("list: sizes and counts of one row for units", "lists/plan", "Fraction(cells * rows_per_unit * UNIT**2)", "Fraction(cells * UNIT**2)", f"{_UNITS} {_WEIGHTS}"),
+    _m("list: a replaced row moves one count", "lists/plan", "Fraction(cells * rows_per_unit * UNIT**2)", "Fraction(rows_per_unit**2 * UNIT**2)", f"{_COUNTS} {_WEIGHTS}"),
+    _m("list: draws of one row for units", "lists/plan", "return up * rows_per_unit, down * rows_per_unit", "return up, down", _WEIGHTS),
+    _m("list: a replaced row changes a score like an added one", "lists/plan", '(1 + g, 1 + g) if self.neighbors == "replace" else (g, Fraction(1))', "(g, Fraction(1))", _WEIGHTS),
+    _m("list: exact counts published", "lists/plan", "noisy = discrete_gaussian(np.asarray(counts, np.int64) * UNIT, float(noise.scale * UNIT), rng=rng)", "noisy = np.asarray(counts, np.int64) * UNIT", _COUNTS),
+    _m("list: pure exact counts published", "lists/plan", "return discrete_laplace(counts, noise.scale, rng=rng)", "return counts", _COUNTS),
+    _m("list: rows of a class weigh more than 1", "lists/plan", "min(Fraction(1), max(rho, _BENT * rho**2))", "max(rho, _BENT * rho**2)", _WEIGHTS),
     _m("factor 2 of replaced class counts dropped", "parameters", 'return 2 if neighbors == "replace" else 1', "return 1", _COUNTS),
     _m("probabilities: the model keeps all of epsilon", "probabilities", "p.epsilon, epsilon = split(p.epsilon, p.probability_share)",
        "_, epsilon = split(p.epsilon, p.probability_share)", _CHANCES),
@@ -44,8 +52,6 @@ MUTANTS = [
     _m("probabilities: counts cost nothing", "probabilities", "return (*cost, *p.counting_cost) if cost else ()", "return tuple(cost)", _CHANCES),
     _m("probabilities: a row counts twice", "calibration", "minlength=2 * len(ends) + 2).reshape(-1, 2)", "minlength=2 * len(ends) + 2).reshape(-1, 2) * 2", _CHANCES),
     _m("probabilities: the share is not taken from the budget", "../accounting/numbers", "left = whole * (1 - exact(\"share\", share))", "left = whole", _CHANCES),
-    _m("list: noise of one row for units", "lists/decision_list", "p.neighbors, rows_per_unit=p.rows_per_unit)", "p.neighbors)", _UNITS),
-    _m("list: exact counts published", "lists/decision_list", "discrete_laplace(counts, p.scale, rng=run.rng)", "counts", _COUNTS),
     _m("list: ends when no row is left", "lists/covering",
        "            tail = state.draw_tail(left, rng)\n            yield from tail\n            if tail[-1][0] == CONSTANT:\n                return\n            break",
        "            break", _LIST),

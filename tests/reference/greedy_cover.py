@@ -11,10 +11,11 @@ from functools import cache
 import numpy as np
 
 
-def enumerate_lists(X, y, n_classes, exponent, *, coverage_weight, prior, max_rules, negations):
+def enumerate_lists(X, y, n_classes, exponent, *, coverage_weight, prior, max_rules, negations, row_weights=None):
     """The law of greedy cover, as a dictionary from list to probability.
 
-    `coverage_weight` is a number, or for each round a pair (c, e): score = c * correct - e * errors.
+    `coverage_weight` is a number, or for each round a pair (c, e): score = c * correct - e * errors. A row counts 1, or
+    what `row_weights` has for its label.
 
     X is n x M of 0/1 (give shape (0, M) for no rows), y has n labels in range(n_classes). Each round
     draws (literal, label) with probability proportional to mass * exp(exponent * score); the mass is 1,
@@ -33,8 +34,9 @@ def enumerate_lists(X, y, n_classes, exponent, *, coverage_weight, prior, max_ru
 
     def score(literal, label, uncovered, weights):
         covered = [i for i in uncovered if covers(literal, i)]
-        correct = sum(1 for i in covered if y[i] == label)
-        return weights[0] * correct - weights[1] * (len(covered) - correct)
+        counts = [1 if row_weights is None else row_weights[y[i]] for i in covered]
+        correct = sum(each for i, each in zip(covered, counts, strict=True) if y[i] == label)
+        return weights[0] * correct - weights[1] * (sum(counts) - correct)
 
     @cache
     def weights_after(k, features, uncovered):

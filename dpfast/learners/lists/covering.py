@@ -108,12 +108,20 @@ class Conditions:
         """Return the number of draws: one per feature and one for the constant true, but at most `max_rules`."""
         return min(self.count + 1, max_rules or self.count + 1)
 
-    def counts(self, parts, public, rounds, exponent, weights, prior):
-        """Return the `cover.Counts` of a run over the parts of a table with these `Public` attributes."""
+    def counts(self, parts, public, rounds, exponent, weights, prior, rows_count=None):
+        """Return the `cover.Counts` of a run over the parts of a table with these `Public` attributes.
+
+        `rows_count` are integers, how much a row of each class counts; by default 1.
+        """
         n, classes = public.n_rows, len(public.classes)
         options = exponent, weights, self._negated, prior
-        if parts.only is None or (isinstance(self._table, CodeBits | SparseBits) and self._codes is None):
-            rest = Rest(parts if self._codes is None else parts.map(_conjoined, *self._made_of), n, classes)
+        read_by_rows = isinstance(self._table, CodeBits | SparseBits) and self._codes is None
+        if parts.only is None or read_by_rows or rows_count is not None:
+            if self._codes is not None and parts.only is not None:
+                parts = parts.map(_with_rows, BitMatrix.from_columns(frozen(self._columns), n))
+            elif self._codes is not None:
+                parts = parts.map(_conjoined, *self._made_of)
+            rest = Rest(parts, n, classes, (1,) * classes if rows_count is None else rows_count)
             return cover.Counts(rest, None, None, rest.first, *options)
         codes = parts.only.labels
         of_label = np.stack([packed(codes == c) for c in range(classes)])
@@ -147,9 +155,15 @@ def _conjoined(piece, conjunctions, negations):
     return Piece(piece.X, piece.labels, partial(_conjunction_bits, piece.image, conjunctions, negations))
 
 
+def _with_rows(piece, rows):
+    """Return the piece with these rows, which are known already."""
+    return Piece(piece.X, piece.labels, rows=rows)
+
+
 def _conjunction_bits(image, conjunctions, negations, X):
-    columns, _ = conjunction_columns(_packed(image(X)), conjunctions, negations)
-    return BitMatrix.from_columns(frozen(columns), X.shape[0])
+    table = _packed(image(X))
+    columns, _ = conjunction_columns(table, conjunctions, negations)
+    return BitMatrix.from_columns(frozen(columns), len(table))
 
 
 def _counts_of_columns(columns, n, of_label):
@@ -158,7 +172,8 @@ def _counts_of_columns(columns, n, of_label):
     return np.concatenate(map_blocks(lambda block: cover.count(columns[block], n, of_label), blocks), axis=1)
 
 
-HIGHEST, LOWEST = Fraction(17, 20), Fraction(11, 20)
+HIGHEST, LOWEST = (Fraction(17, 20), Fraction(19, 20)), Fraction(11, 20)  # the first bar of few and of many rows
+MANY = 300  # rows times exponent from which a high first bar is told from noise
 REACH = Fraction(1, 2)  # the largest weight of a correct row, where the weight of an error is at most 1
 _UNIT = 100
 
@@ -169,8 +184,8 @@ def constant_weights(coverage_weight):
 
 
 @cache
-def falling_weights(draws):
-    """Return the weights of a bar that decreases in equal steps, from HIGHEST at first to LOWEST at last.
+def falling_weights(draws, highest=HIGHEST[0]):
+    """Return the weights of a bar that decreases in equal steps, from `highest` at first to LOWEST at last.
 
     The weights are pairs (c, e) of integers, in units of 1 / the integer returned with them. Each is the largest pair
     with the bar of its draw for which c is at most REACH and e at most 1, rounded down to hundredths. The last draw is
@@ -178,7 +193,7 @@ def falling_weights(draws):
     """
     pairs = []
     for j in range(draws - 1):
-        bar = HIGHEST - (HIGHEST - LOWEST) * Fraction(j, max(1, draws - 2))
+        bar = highest - (highest - LOWEST) * Fraction(j, max(1, draws - 2))
         right = min(REACH, (1 - bar) / bar)
         pairs.append((int(_UNIT * right), int(_UNIT * right * bar / (1 - bar))))
     return (*pairs, (int(_UNIT * REACH), _UNIT)), _UNIT
@@ -187,11 +202,13 @@ def falling_weights(draws):
 class Rest:
     """The uncovered rows of all parts, as `dpfast.kernels.cover.Counts` reads them.
 
-    `first` has the counts of all rows, shape (classes, features), and `totals` the class sizes.
+    `first` has the counts of all rows, shape (classes, features), and `totals` the class sizes; each row counts as much
+    as `weights` has for its class.
     """
 
-    def __init__(self, parts, n, classes):
-        self._parts, self._n, self._classes, self._literals = parts, n, classes, ()
+    def __init__(self, parts, n, classes, weights):
+        self._parts, self._classes, self._literals = parts, classes, ()
+        self._n, self._weights = n * max(weights), np.array(weights, np.int64)
         self.first, self.totals = self._ask(())
 
     def __len__(self):
@@ -204,10 +221,10 @@ class Rest:
 
     def cover_last(self, feature, negated):
         """Return the totals of the rows that remain after a further literal."""
-        return self._parts.sum(_left_by_class, (*self._literals, (feature, negated)), self._classes)
+        return self._weights * self._parts.sum(_left_by_class, (*self._literals, (feature, negated)), self._classes)
 
     def _ask(self, literals):
-        answer = self._parts.sum(_left_by_feature, literals, self._classes)
+        answer = self._weights[:, np.newaxis] * self._parts.sum(_left_by_feature, literals, self._classes)
         return np.ascontiguousarray(answer[:, :-1]), answer[:, -1].copy()
 
 

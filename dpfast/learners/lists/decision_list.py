@@ -1,5 +1,6 @@
 """Decision lists, learned privately by greedy cover."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import field
 from fractions import Fraction
@@ -10,13 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from dpfast.accounting import Cost, CoverDraws, cover_epsilon, cover_exponent
-from dpfast.accounting.claims import pair_cost
-from dpfast.accounting.numbers import decimal_above, exact
+from dpfast.accounting import cover_epsilon
+from dpfast.accounting.numbers import exact
 from dpfast.kernels import bits, reals
 from dpfast.learners.base import PrivateClassifier, packed_rows
 from dpfast.learners.batches import in_batches
 from dpfast.learners.lists.covering import (
+    HIGHEST,
+    MANY,
     REACH,
     Conditions,
     check_memory,
@@ -24,7 +26,18 @@ from dpfast.learners.lists.covering import (
     falling_weights,
     greedy_cover,
 )
-from dpfast.learners.lists.rule import Literal, Rule, class_counts, decided, worth
+from dpfast.learners.lists.plan import WEIGHT_STEPS, ListShares, class_weights, released
+from dpfast.learners.lists.rule import (
+    KINDS,
+    CountNoise,
+    Literal,
+    Rule,
+    class_counts,
+    class_sizes,
+    decided,
+    shrunk_shares,
+    worth,
+)
 from dpfast.learners.parameters import (
     BETWEEN_0_AND_1,
     auto,
@@ -41,7 +54,7 @@ from dpfast.learners.parameters import (
 )
 from dpfast.learners.probabilities import class_counts_from, class_shares, if_counted, reliability
 from dpfast.learners.saving import fraction, integer
-from dpfast.mechanisms import discrete_laplace
+from dpfast.learners.saving import reals as finite
 from dpfast.mechanisms.draws import Claim
 from dpfast.tables import CodeTable
 from dpfast.tables.code_bits import CodeBits
@@ -59,9 +72,10 @@ class DecisionListClassifier(PrivateClassifier):
     `dpfast.accounting.curves` derives a bound for a whole run with this number of rounds, and `cover_exponent` inverts
     it. The number of rounds is fixed in advance: `max_rules`, or the number of features plus one if that is less. The
     constant true is a candidate whose mass does not depend on the data, and it is the last rule at the latest; only
-    rules after it, which no row can reach, are dropped. With `rule_counts` = c the list is ((1 - c) epsilon, delta)-DP,
-    and the class counts of its rules, with discrete Laplace noise on disjoint cells, are (c epsilon, 0)-DP
-    (`dpfast.learners.probabilities`): together they are (epsilon, delta)-DP by basic composition.
+    rules after it, which no row can reach, are dropped. The sizes of two classes and the class counts of the rules have
+    discrete Gaussian noise on disjoint cells. They are on one bill with the rules (`dpfast.learners.lists.plan`), and
+    together all are (epsilon, delta)-DP. For delta = 0, epsilon above 10 or the paper's constants, their noise
+    is discrete Laplace noise, and they get shares of epsilon by basic composition.
 
     Parameters
     ----------
@@ -71,7 +85,9 @@ class DecisionListClassifier(PrivateClassifier):
         A number gives score = coverage_weight * correct - errors in every draw, which is positive for a rule that is
         right for more than a share 1 / (1 + coverage_weight) of its rows; it is rounded to the nearest fraction with a
         denominator of at most 1000. 0 is the paper's choice: a rule must be right for all of its rows. With "auto" the
-        required share decreases from .85 for the first rule to .55 for the last one (`dpfast.learners.lists.covering`).
+        required share decreases to .55 for the last rule, from .95 for the first one if rows are many, else from .85
+        (`dpfast.learners.lists.covering`); and if one of two classes has less than a quarter of the rows of the other,
+        by noisy sizes, rows of the larger class count less, and the label of a rule follows its noisy counts.
     max_rules : int or None, default=10
         The length of the longest list, including the default rule. With fewer rules each gets a larger exponent. None
         allows one rule per feature.
@@ -84,8 +100,9 @@ class DecisionListClassifier(PrivateClassifier):
     negations : bool, default=True
         Whether "not x" is a literal too.
     rule_counts : float in [0, 1), default=0.05
-        Share of epsilon for noisy class counts of the rows that each rule decides, released with the list. They are
-        used by `rule_worth`, `predict_proba` and `decision_function`; 0 releases none.
+        Share of the bill for noisy class counts of the rows that each rule decides, released with the list: of squared
+        sensitivity over variance, or, where noise is Laplace's, of epsilon. They are used by `rule_worth`,
+        `predict_proba` and `decision_function`; 0 releases none, and no sizes of classes.
     threshold : None, float or array_like of float, shape (d,), default=0.0
         Converts columns to bits x > threshold. 0 keeps zeros and ones; None accepts only zeros and ones. For numbers,
         use thresholds that have a meaning, or a schema.
@@ -98,8 +115,12 @@ class DecisionListClassifier(PrivateClassifier):
         The rules in the order in which they are tried; the last one has no literals.
     rule_counts_ : ndarray of int64, shape (n_rules, n_classes)
         Noisy counts of the rows of each class that each rule decides; some may be negative. Only with `rule_counts`.
+    rule_counts_noise_ : {"gaussian", "laplace"}
     rule_counts_scale_ : Fraction
-        The scale of that noise: P(x) is proportional to exp(-abs(x) / scale). It does not depend on the rows.
+        The scale of that noise, in rows: P(x) is proportional to exp(-x**2 / (2 scale**2)) or to exp(-abs(x) / scale).
+        It does not depend on the rows.
+    rule_shares_ : ndarray of float64, shape (n_rules, n_classes)
+        The shares of the classes among the rows that each rule decides, estimated from these counts.
 
     Notes
     -----
@@ -136,38 +157,52 @@ class DecisionListClassifier(PrivateClassifier):
             known = None if parts.only is None else self._known(public.n_rows)  # workers have memory of their own
             check_memory(known, rows.shape[1], p.conjunctions, p.negations)
         conditions = Conditions(rows, p.conjunctions, p.negations)
-        rounds = conditions.rounds(p.max_rules)
-        prior = -(-conditions.candidates // 4) if p.default_prior == "auto" else p.default_prior
-        if p.survey is not None and p.survey.noise:
-            exponent, cost = Fraction(p.survey.noise[0]), [each for each in p.survey.total if each.kind == "cover"]
-        else:
-            whole = cover_exponent(p.epsilon_of_rules, p.delta, max_rounds=rounds, **p.curve)
-            exponent = Fraction(whole) / p.rows_per_unit
-            cost = [pair_cost(decimal_above(p.epsilon_of_rules), p.delta)]
+        rounds, known = conditions.rounds(p.max_rules), len(public.classes)
         if p.rows_per_unit > 1 and p.accounting == "paper":
             raise ValueError('accounting="paper" is for one row: rows_per_unit must be 1')
-        weights, unit = falling_weights(rounds) if p.falls else constant_weights(p.coverage_weight)
-        state = conditions.counts(parts, public, rounds, exponent / unit, weights, prior)
-        counting = {f"rule counts ({self.rule_counts:g} of epsilon)": 1} if p.scale else {}
-        claim = Claim(float(p.rows_per_unit * exponent * p.moves), tuple(cost))
-        cost += [Cost("pure", decimal_above(p.epsilon_of_counts))] if p.scale else []
-        run.charge(public, cost, learns=True, rules=rounds, **counting)
-        drawn = greedy_cover(state, rounds, run.rng, claim)
+        shares = self._shares(p)
+        if p.survey is not None and p.survey.noise:
+            plan = shares.read(p.survey.noise, p.survey.total, p.max_rules, p.rows_per_unit)
+            plan = plan if known == 2 else plan._replace(sizes=None)
+        else:
+            plan = shares._replace(weighs=shares.weighs and known == 2).solve(rounds, p.rows_per_unit)
+        prior = -(-conditions.candidates // 4) if p.default_prior == "auto" else p.default_prior
+
+        def scored(n, weights):
+            """Return the counts of a run for this number of rows, if it is known, and the weights of the draws."""
+            many = n is not None and plan.exponent * n >= MANY
+            draws, unit = falling_weights(rounds, HIGHEST[many]) if p.falls else constant_weights(p.coverage_weight)
+            each = plan.exponent / unit / (1 if weights is None else WEIGHT_STEPS)
+            return conditions.counts(parts, public, rounds, each, draws, prior, weights), draws
+
+        weights, n = None, self._known(public.n_rows)
+        if plan.sizes is None:
+            state, draws = scored(n, None)
+        counting = {f"rule counts ({self.rule_counts:g} of the bill)": 1} if plan.counts else {}
+        sizing = {"class sizes": 1} if plan.sizes else {}
+        run.charge(public, plan.cost, learns=True, **sizing, rules=rounds, **counting)
+        if plan.sizes is not None:
+            noisy = released(parts.sum(class_sizes, known), plan.sizes, run.rng)
+            run.used["class sizes"] += 1
+            weights = class_weights(noisy, plan.sizes)
+            state, draws = scored(int(noisy.sum()) if n is None else n, weights)
+        claim = Claim(float(p.rows_per_unit * plan.exponent * p.moves), plan.rules_cost)
+        drawn, numbers = greedy_cover(state, rounds, run.rng, claim), []
         for feature, negated, label in self._shown(drawn, "rules", parts, public, rounds):
             run.release("rules", Rule(conditions.literals(feature, negated), public.classes[label]))
+            numbers.append(label)
         for name in counting:
-            counts = parts.sum(class_counts, tuple(run.released), len(public.classes))
-            noisy = discrete_laplace(counts, p.scale, rng=run.rng)
-            run.attributes.update(rule_counts_=noisy, rule_counts_scale_=p.scale)
+            noisy = released(parts.sum(class_counts, tuple(run.released), known), plan.counts, run.rng)
+            if weights is None:
+                shares = class_shares(noisy, numbers)
+            else:
+                bars = [e / (c + e) for c, e in draws[: len(numbers) - 1]]
+                shares = shrunk_shares(noisy, numbers, [*bars, 0.5], weights, plan.counts.deviation)
+                relabelled = zip(run.released, shares.argmax(axis=1), strict=True)
+                run.released[:] = [rule._replace(label=public.classes[number]) for rule, number in relabelled]
+            run.attributes.update(rule_counts_=noisy, rule_shares_=shares)
+            run.attributes.update(rule_counts_scale_=plan.counts.scale, rule_counts_noise_=plan.counts.kind)
             run.release(name)
-
-    def _spends(self, p):
-        if p.accounting == "paper" or p.max_rules is None:
-            return super()._spends(p)
-        weight = _reach(p.coverage_weight)
-        up, down = (weight, 1) if p.neighbors == "add-remove" else (1 + weight, 1 + weight)
-        k = p.rows_per_unit
-        return "parts", p.rule_counts, (CoverDraws(k * up, k * down, 1, p.max_rules),)
 
     def _refuse_rows(self, n, p):
         if p.schema is not None and p.conjunctions > 1:
@@ -202,9 +237,8 @@ class DecisionListClassifier(PrivateClassifier):
         """
         check_is_fitted(self)
         table = self._bits(X)
-        shares = class_shares(self.rule_counts_, self._numbers_of_labels())
         probabilities = np.empty((len(table), len(self.classes_)))
-        for share, rows in zip(shares, decided(self.rules_, table), strict=True):
+        for share, rows in zip(self.rule_shares_, decided(self.rules_, table), strict=True):
             probabilities[bits.nonzero(rows)] = share
         return probabilities
 
@@ -234,8 +268,7 @@ class DecisionListClassifier(PrivateClassifier):
         failure = 1 - BETWEEN_0_AND_1.read("confidence", confidence)
         numbers = self._numbers_of_labels()
         return [
-            worth(row, own, self.rule_counts_scale_, failure)
-            for row, own in zip(self.rule_counts_, numbers, strict=True)
+            worth(row, own, self._count_noise(), failure) for row, own in zip(self.rule_counts_, numbers, strict=True)
         ]
 
     def to_text(self, feature_names: Sequence[str] | None = None) -> str:
@@ -267,18 +300,26 @@ class DecisionListClassifier(PrivateClassifier):
     def _checked(self, X=None, y=None, units=None):
         p = super()._checked(X, y, units)
         p.falls = p.coverage_weight == "auto"
-        p.coverage_weight = _reach(p.coverage_weight)
+        p.coverage_weight = REACH if p.falls else Fraction(float(p.coverage_weight)).limit_denominator(1000)
         p.curve = {"coverage_weight": p.coverage_weight, "neighbors": p.neighbors, "accounting": p.accounting}
         cover_epsilon(0, p.delta, max_rounds=p.max_rules, **p.curve)  # refuses invalid values
-        epsilon, share = exact("epsilon", p.epsilon), exact("rule_counts", p.rule_counts)
-        p.epsilon_of_counts = share * epsilon
-        p.epsilon_of_rules = epsilon - p.epsilon_of_counts
-        p.scale = noise_scale(p.epsilon_of_counts, p.neighbors) if share else None
         p.moves = (1 + p.coverage_weight) * changed_rows(p.neighbors)  # of a draw's scores, by one row
+        shares = self._shares(p)
+        if shares.counts and not shares.joint:  # refuses shares that ask for too much noise
+            noise_scale(shares.counts * exact("epsilon", p.epsilon), p.neighbors)
         return p
 
-    def _for_units(self, p):
-        p.scale = p.scale and noise_scale(p.epsilon_of_counts, p.neighbors, rows_per_unit=p.rows_per_unit)
+    def _shares(self, p):
+        """Return the public parameters of the plan; sizes weigh classes only if counts choose the labels of rules."""
+        counts, falls = exact("rule_counts", p.rule_counts), self.coverage_weight == "auto"
+        weight = REACH if falls else Fraction(float(self.coverage_weight)).limit_denominator(1000)
+        return ListShares(p.epsilon, p.delta, p.neighbors, weight, p.accounting, counts, falls and bool(counts))
+
+    def _spends(self, p):
+        shares = self._shares(p)
+        if p.max_rules is None or not shares.joint:
+            return super()._spends(p)
+        return "parts", 0, shares.parts(p.max_rules, p.rows_per_unit)
 
     def _numbers_of_labels(self):
         """Return the number of the class of each rule."""
@@ -287,7 +328,11 @@ class DecisionListClassifier(PrivateClassifier):
     def _reliability(self):
         if not hasattr(self, "rule_counts_"):
             return []
-        return reliability(self.rule_counts_, self._numbers_of_labels(), self.classes_, self.rule_counts_scale_)
+        numbers, deviation = self._numbers_of_labels(), self._count_noise().deviation
+        return reliability(self.rule_counts_, numbers, self.classes_, deviation / math.sqrt(2), self.rule_shares_)
+
+    def _count_noise(self):
+        return CountNoise(self.rule_counts_noise_ == KINDS[1], self.rule_counts_scale_)
 
     def _released(self):
         numbers = self._numbers_of_labels().tolist()
@@ -297,7 +342,8 @@ class DecisionListClassifier(PrivateClassifier):
         ]
         if not hasattr(self, "rule_counts_"):
             return rules
-        return {"rules": rules, "counts": self.rule_counts_.tolist(), "scale": str(self.rule_counts_scale_)}
+        counted = {"counts": self.rule_counts_.tolist(), "scale": str(self.rule_counts_scale_)}
+        return {"rules": rules, **counted, "noise": self.rule_counts_noise_, "shares": self.rule_shares_.tolist()}
 
     def _restore(self, released):
         rules = released["rules"] if isinstance(released, dict) else released
@@ -314,8 +360,12 @@ class DecisionListClassifier(PrivateClassifier):
         if isinstance(released, dict):
             self.rule_counts_ = class_counts_from(released["counts"], len(self.rules_), len(self.classes_))
             self.rule_counts_scale_ = fraction(released["scale"])
-
-
-def _reach(coverage_weight):
-    """Return the largest weight of a covered row, exactly."""
-    return REACH if coverage_weight == "auto" else Fraction(float(coverage_weight)).limit_denominator(1000)
+            self.rule_counts_noise_ = choice(*KINDS).read("noise", released.get("noise", KINDS[0]))
+            numbers = self._numbers_of_labels()
+            self.rule_shares_ = class_shares(self.rule_counts_, numbers)
+            if "shares" in released:  # a model of version 0.1 has none
+                self.rule_shares_ = np.stack([finite(each, len(self.classes_)) for each in released["shares"]])
+                if len(self.rule_shares_) != len(self.rules_) or not (self.rule_shares_ > 0).all():
+                    raise ValueError(f"wanted positive shares of the classes for each of {len(self.rules_)} rules")
+                if (self.rule_shares_.argmax(axis=1) != numbers).any():
+                    raise ValueError("the largest share of a rule is not that of its label")

@@ -5,6 +5,7 @@ which states their claim. Everything else here is computed from the noisy counts
 """
 
 import math
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
@@ -58,6 +59,66 @@ def packed(mask):
     return bits.pack(mask[np.newaxis].view(np.uint8))[0]
 
 
+KINDS = ("laplace", "gaussian")
+
+
+class CountNoise(NamedTuple):
+    """Noise of noisy counts.
+
+    Attributes
+    ----------
+    gaussian : bool
+        P(x) is proportional to exp(-x**2 / (2 scale**2)), about, and otherwise to exp(-abs(x) / scale).
+    scale : Fraction
+        In rows.
+    """
+
+    gaussian: bool
+    scale: Fraction
+
+    @property
+    def kind(self) -> str:
+        return KINDS[self.gaussian]
+
+    @property
+    def deviation(self) -> float:
+        """Return the standard deviation, about."""
+        return float(self.scale) * (1 if self.gaussian else math.sqrt(2))
+
+    def reach(self, terms: int, failure: float) -> int:
+        """Return a bound that the absolute sum of `terms` of them exceeds with probability at most `failure`."""
+        if not self.gaussian:
+            return noise_reach(self.scale, terms, failure)
+        return math.ceil(self.deviation * math.sqrt(terms) * -special.ndtri(failure / 2) * (1 + 1e-9)) + terms
+
+
+def shrunk_shares(counts, own, bars, weights, deviation) -> np.ndarray:
+    """Return estimated shares of the classes among the rows of each rule, shape (n_rules, n_classes).
+
+    A rule of label c was drawn where, with weights, about a share b (its bar) of the rows that it decides had label c.
+    This is the expectation to which noisy counts are shrunk, by so many rows that noise does not decide.
+
+    Parameters
+    ----------
+    counts : ndarray of int64, shape (n_rules, n_classes)
+        Noisy; negative ones are read as 0.
+    own : ndarray of int, shape (n_rules,)
+        The class for which each rule was drawn.
+    bars : sequence of float
+    weights : sequence of int, shape (n_classes,)
+    deviation : float
+        Of the noise of a count.
+    """
+    rows = 2 + math.sqrt(2) * deviation
+    expected = np.empty(counts.shape)
+    for row, label, bar in zip(expected, own, bars, strict=True):
+        row[:] = (1 - bar) / max(1, len(row) - 1) / np.asarray(weights, np.float64)
+        row[label] = bar / weights[label]
+        row /= row.sum()
+    shares = np.maximum(counts, 0) + rows * expected
+    return shares / shares.sum(axis=1, keepdims=True)
+
+
 class RuleWorth(NamedTuple):
     """The support and the precision of a rule, each with an interval."""
 
@@ -65,6 +126,11 @@ class RuleWorth(NamedTuple):
     support_interval: tuple[int, int]
     precision: float
     precision_interval: tuple[float, float]
+
+
+def class_sizes(piece, classes):
+    """Return the number of rows of each class of a piece: int64, shape (classes,); private."""
+    return np.bincount(piece.labels, minlength=classes).astype(np.int64)
 
 
 def class_counts(piece, rules, classes):
@@ -75,7 +141,7 @@ def class_counts(piece, rules, classes):
     return np.array([[bits.bitwise_and(rows, of, both) for of in of_class] for rows in decides], np.int64)
 
 
-def worth(counts, own, scale, failure) -> RuleWorth:
+def worth(counts, own, noise: CountNoise, failure) -> RuleWorth:
     """Return the support and precision of one rule, from the noisy counts of its rows by class.
 
     The interval of the support fails with probability at most `failure` over the noise. The interval of the precision
@@ -84,8 +150,8 @@ def worth(counts, own, scale, failure) -> RuleWorth:
     """
     right, all_rows = int(counts[own]), int(counts.sum())
     others = all_rows - right
-    reach = noise_reach(scale, len(counts), failure)
-    of_right, of_others = (noise_reach(scale, terms, failure / 4) for terms in (1, len(counts) - 1))
+    reach = noise.reach(len(counts), failure)
+    of_right, of_others = (noise.reach(terms, failure / 4) for terms in (1, len(counts) - 1))
     support = max(0, all_rows)
     return RuleWorth(
         support,

@@ -8,9 +8,10 @@ from laws import assert_follows
 from scipy import stats
 
 from dpfast import BitMatrix, DecisionListClassifier
+from dpfast.accounting import Composed, gaussian_sigma
 from dpfast.kernels import cover
 from dpfast.learners.lists import Literal, Rule
-from dpfast.learners.lists.rule import class_counts, noise_reach, worth
+from dpfast.learners.lists.rule import CountNoise, class_counts, noise_reach, worth
 from dpfast.learners.parameters import noise_scale
 from dpfast.learners.probabilities import class_shares
 from dpfast.parts import Piece
@@ -56,23 +57,41 @@ def test_neighbours_move_the_counts_by_no_more_than_the_noise_is_made_for(neighb
     assert most == sensitivity == noise_scale(Fraction(1, 3), neighbors) / 3
 
 
-@pytest.mark.parametrize(("neighbors", "scale"), [("replace", 8), ("add-remove", 4)])
-def test_the_noise_on_the_counts_follows_the_law_of_its_share(neighbors, scale, monkeypatch):
+def noise_of(delta, neighbors):
+    """A fitted list, and the noise of the counts of many."""
     X, y = np.array([[1, 0], [1, 1], [0, 1], [0, 0]] * 25, bool), np.array([0, 1] * 50)
     clf = DecisionListClassifier(
-        1.0, 0.001, neighbors=neighbors, rule_counts=0.25, max_rules=3, random_state=np.random.default_rng(3)
+        1.0, delta, neighbors=neighbors, rule_counts=0.25, max_rules=3, random_state=np.random.default_rng(3)
     )
     noise = []
     for _ in range(150):
         clf.fit(X, y, classes=[0, 1])
-        assert clf.rule_counts_scale_ == scale
         noise += (clf.rule_counts_ - counts_of(clf.rules_, X, y, 2)).ravel().tolist()
-    span = np.arange(-60, 61)
-    law = np.exp(-np.abs(span) / scale)
-    law *= math.tanh(1 / (2 * scale))
-    observed = [np.count_nonzero(np.clip(noise, -60, 60) == value) for value in span]
+    return clf, np.array(noise)
+
+
+def follows(noise, law, span):
+    observed = [np.count_nonzero(np.clip(noise, span[0], span[-1]) == value) for value in span]
     law[[0, -1]] += (1 - law.sum()) / 2
     assert_follows(observed, law)
+
+
+@pytest.mark.parametrize(("neighbors", "scale"), [("replace", 8), ("add-remove", 4)])
+def test_the_noise_on_the_counts_of_a_pure_list_follows_the_law_of_its_share(neighbors, scale):
+    clf, noise = noise_of(0, neighbors)
+    assert (clf.rule_counts_scale_, clf.rule_counts_noise_) == (scale, "laplace")
+    span = np.arange(-60, 61)
+    follows(noise, np.exp(-np.abs(span) / scale) * math.tanh(1 / (2 * scale)), span)
+
+
+@pytest.mark.parametrize(("neighbors", "moves"), [("replace", math.sqrt(2)), ("add-remove", 1)])
+def test_the_noise_on_the_counts_is_that_of_their_share_of_the_bill(neighbors, moves):
+    clf, noise = noise_of(0.001, neighbors)
+    sigma = moves * gaussian_sigma(1.0, 0.001) / math.sqrt(0.25)
+    assert clf.rule_counts_noise_ == "gaussian"
+    assert float(clf.rule_counts_scale_) == pytest.approx(sigma, rel=1e-6)
+    span = np.arange(-30, 31)
+    follows(noise, np.diff(stats.norm.cdf((np.arange(-30, 32) - 0.5) / sigma)), span)
 
 
 def test_the_split_of_epsilon_is_named_and_adds_up(table, monkeypatch):
@@ -84,11 +103,17 @@ def test_the_split_of_epsilon_is_named_and_adds_up(table, monkeypatch):
             super().__init__(*arguments)
 
     monkeypatch.setattr(cover, "Counts", Watched)
-    with_counts = DecisionListClassifier(2.0, rule_counts=0.25, random_state=0).fit(*table)
-    DecisionListClassifier(1.5, rule_counts=0, random_state=0).fit(*table)
-    assert asked[0] == asked[1]
+    X, y = table
+    y = np.where(np.arange(len(y)) % 2, y, "maybe")  # three classes: no sizes
+    with_counts = DecisionListClassifier(2.0, rule_counts=0.25, random_state=0).fit(X, y)
+    DecisionListClassifier(2.0, rule_counts=0, random_state=0).fit(X, y)
+    assert 0.83 < asked[0] / asked[1] < math.sqrt(0.75)  # beside them, nearly that of a Gaussian release
+    DecisionListClassifier(2.0, 0, rule_counts=0.25, random_state=0).fit(X, y)
+    DecisionListClassifier(1.5, 0, rule_counts=0, random_state=0).fit(X, y)
+    assert asked[2] == asked[3]
     assert (with_counts.privacy_.epsilon, with_counts.privacy_.delta) == (2.0, 1e-6)
-    assert ("rule counts (0.25 of epsilon)", 1, 1) in with_counts.privacy_.events
+    assert ("rule counts (0.25 of the bill)", 1, 1) in with_counts.privacy_.events
+    assert Composed(with_counts.privacy_.cost).epsilon(1e-6) == pytest.approx(2.0, rel=1e-5)
 
 
 def test_without_counts_a_list_has_no_probabilities(table):
@@ -131,6 +156,14 @@ def test_shares_are_sums_of_one_whatever_the_noise_and_never_against_the_rule(rn
 
 
 @pytest.mark.parametrize("terms", [1, 2, 6])
+def test_the_reach_of_gaussian_noise_is_exceeded_no_more_often_than_it_says(terms, rng):
+    noise = np.rint(rng.normal(0, 12.5, (400_000, terms))).sum(axis=1)
+    beyond = np.count_nonzero(np.abs(noise) > CountNoise(True, Fraction(25, 2)).reach(terms, 0.01))
+    assert stats.binomtest(beyond, 400_000, 0.01, alternative="greater").pvalue > 1e-6
+    assert beyond > 0.4 * 4000
+
+
+@pytest.mark.parametrize("terms", [1, 2, 6])
 def test_the_reach_of_noise_is_exceeded_no_more_often_than_it_says(terms, rng):
     scale, failure = Fraction(25, 2), 0.01
     reach = noise_reach(scale, terms, failure)
@@ -147,7 +180,7 @@ def test_intervals_hold_as_often_as_they_say(rng):
     right = rng.binomial(n, precision, runs)
     p = math.exp(-1 / scale)
     noise = rng.geometric(1 - p, (runs, 2)) - rng.geometric(1 - p, (runs, 2))
-    told = [worth(row, 1, scale, failure) for row in np.stack([n - right, right], axis=1) + noise]
+    told = [worth(row, 1, CountNoise(False, scale), failure) for row in np.stack([n - right, right], axis=1) + noise]
     inside = [low <= precision <= high for *_, (low, high) in told]
     around = [low <= n <= high for _, (low, high), *_ in told]
     for held in (inside, around):
@@ -157,7 +190,7 @@ def test_intervals_hold_as_often_as_they_say(rng):
 
 
 def test_a_rule_that_decides_no_row_is_worth_nothing_known():
-    told = worth(np.array([-300, -200]), 0, Fraction(4), 0.05)
+    told = worth(np.array([-300, -200]), 0, CountNoise(False, Fraction(4)), 0.05)
     assert (told.support, told.support_interval) == (0, (0, 0))
     assert math.isnan(told.precision)
     assert told.precision_interval == (0.0, 1.0)
