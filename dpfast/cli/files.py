@@ -11,6 +11,8 @@ from .report import errors
 def read(data, **options):
     from dpfast.files.readers import read_table
 
+    if options.pop("dates", None) is not None:
+        raise ValueError("--dates is for tables whose columns are declared or discovered; give a --schema")
     with errors.status(f"reading {data}"):
         return read_table(data, **options)
 

@@ -69,6 +69,7 @@ def fit(
     ] = 0.2,
     separator: options.Separator = None,
     decimal: options.Decimal = ".",
+    dates: options.Dates = None,
     encoding: options.Encoding = "utf-8",
     memory: options.Memory = 1.0,
     scheduler: Annotated[
@@ -128,7 +129,7 @@ def fit(
             "threshold": threshold,
             "random_state": rng,
         }
-        text = {"separator": separator, "decimal": decimal, "encoding": encoding}
+        text = {"separator": separator, "decimal": decimal, "encoding": encoding, "dates": dates}
         check_columns(data, columns)
         undeclared = (
             schema is None

@@ -60,4 +60,8 @@ Separator = Annotated[
 ]
 Memory = Annotated[float, _reading(min=0, help="GB of the table to keep in memory; the rest goes to a scratch file.")]
 Decimal = Annotated[str, _reading(help="Decimal mark of a CSV file.")]
+Dates = Annotated[
+    Literal["dmy", "mdy"] | None,
+    _reading(help="Whether the day or the month comes first in dates such as 01/05/2020; by default they are words."),
+]
 Encoding = Annotated[str, _reading(help="Encoding of a CSV file.")]

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from .files import check_there, in_order, limits_of, read, read_codes_of, reading_of
-from .options import Data, Decimal, Encoding, Model, Separator, Written
+from .options import Data, Dates, Decimal, Encoding, Model, Separator, Written
 from .outputs import check_files, csv_of
 from .report import reporting
 
@@ -24,6 +24,7 @@ def predict(
     ] = False,
     separator: Separator = None,
     decimal: Decimal = ".",
+    dates: Dates = None,
     encoding: Encoding = "utf-8",
     out: Written = None,
 ):
@@ -44,7 +45,7 @@ def predict(
             raise ValueError(
                 f"{model} gives no probabilities: fit it with a --probability-share, or a list with --rule-counts"
             )
-        text = {"separator": separator, "decimal": decimal, "encoding": encoding}
+        text = {"separator": separator, "decimal": decimal, "encoding": encoding, "dates": dates}
         X, _ = table_for(estimator, model, data, label, threshold, numbers, **text)
         rows = [[value] for value in estimator.predict(X).tolist()]
         if probabilities:

@@ -7,7 +7,7 @@ import typer
 
 from dpfast.tables.naming import listed, visible
 
-from .options import Decimal, Encoding, Label, Separator
+from .options import Dates, Decimal, Encoding, Label, Separator
 from .report import errors, reporting
 
 app = typer.Typer(
@@ -30,6 +30,7 @@ def draft(
     label: Label = None,
     separator: Separator = None,
     decimal: Decimal = ".",
+    dates: Dates = None,
     encoding: Encoding = "utf-8",
     missing: Annotated[
         list[str],
@@ -47,7 +48,7 @@ def draft(
         from dpfast.tables.drafts import LOOK, nearly_numbers, remarks
 
         with errors.status(f"reading {data}"):
-            frame = read_frame(data, separator=separator, decimal=decimal, encoding=encoding)
+            frame = read_frame(data, separator=separator, decimal=decimal, encoding=encoding, dates=dates)
             schema = Schema.draft(frame, label, missing=missing)
         typer.echo(_HEAD.format(data=Path(data).name) + schema.to_toml(), nl=False)
         for name, odd in nearly_numbers(schema, frame, missing).items():
@@ -64,6 +65,7 @@ def check(
     schema: Annotated[Path, typer.Argument(metavar="SCHEMA", help="A .toml or .json file.")],
     separator: Separator = None,
     decimal: Decimal = ".",
+    dates: Dates = None,
     encoding: Encoding = "utf-8",
 ):
     """Show how a table and a schema differ. The output is private: it is for the owner of the table only.
@@ -76,7 +78,7 @@ def check(
 
         declared = Schema.from_file(schema)
         with errors.status(f"reading {data}"):
-            frame = read_frame(data, separator=separator, decimal=decimal, encoding=encoding)
+            frame = read_frame(data, separator=separator, decimal=decimal, encoding=encoding, dates=dates)
             findings = declared.check(frame) + [f"{fact} is not confirmed" for fact in declared.unconfirmed]
         for finding in findings:
             typer.echo(visible(finding))

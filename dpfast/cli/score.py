@@ -6,7 +6,7 @@ import typer
 
 from .figures import figures, kept, printed
 from .files import charged, check_there
-from .options import Data, Decimal, Encoding, Epsilon, Json, Label, Ledger, Model, Relation, Seed, Separator
+from .options import Data, Dates, Decimal, Encoding, Epsilon, Json, Label, Ledger, Model, Relation, Seed, Separator
 from .outputs import check_files
 from .predict import table_for
 from .report import answer, facts, output, reporting
@@ -24,6 +24,7 @@ def score(
     ] = None,
     separator: Separator = None,
     decimal: Decimal = ".",
+    dates: Dates = None,
     encoding: Encoding = "utf-8",
     seed: Seed = None,
     budget: Ledger = None,
@@ -45,7 +46,7 @@ def score(
         rng, epsilon = random.generator(seed), EPSILON.read("epsilon", epsilon)
         ledger = None if budget is None else charged(budget, neighbors)
         estimator = dpfast.load(model)
-        text = {"separator": separator, "decimal": decimal, "encoding": encoding}
+        text = {"separator": separator, "decimal": decimal, "encoding": encoding, "dates": dates}
         X, y = table_for(estimator, model, data, label, threshold, numbers, labelled=True, **text)
         if not len(y):
             raise ValueError(f"{data} has no rows")

@@ -28,6 +28,7 @@ from dpfast.parts.blocks import threads
 from dpfast.tables.columns import Date, Numeric, refuse_lacking
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.encoding import Encoding
+from dpfast.tables.forms import SLASHES, iso_dates
 from dpfast.tables.objects import Fault
 
 LINE, LINE_OF_COLUMN = 1 << 22, 32  # bytes; a line of c columns may have 32 c
@@ -55,13 +56,16 @@ class CsvFile:
     the number of rows of a stream before this content; messages then count rows, and lines otherwise.
     """
 
-    def __init__(self, path, *, separator=",", decimal=".", encoding="utf-8", names=None, before=None):
+    def __init__(self, path, *, separator=",", decimal=".", encoding="utf-8", dates=None, names=None, before=None):
         for name, value in (("separator", separator), ("decimal", decimal)):
             if not isinstance(value, str) or len(value) != 1:
                 raise ValueError(f"the {name} must be one character, got {value!r}")
         if separator == decimal:
             raise ValueError(f"separator and decimal mark must differ, got {separator!r} for both")
+        if dates not in (None, "dmy", "mdy"):
+            raise ValueError(f'dates must be "dmy" or "mdy", got {dates!r}')
         self.path, self.separator, self.decimal, self.encoding = path, separator, decimal, encoding
+        self.dates = dates
         self._header, self._before = 0, before
         with self._lines() as lines:
             if names is None:
@@ -95,6 +99,24 @@ class CsvFile:
             except _LongLine:
                 continue  # with larger blocks; the rows that were read are read again
         raise ValueError(f"a line has more than {self.line_limit:,} bytes")
+
+    def usual(self, table, numbers, days):
+        """Return a table, or its columns, with decimal points in some columns, and dates as YYYY-MM-DD in others.
+
+        Cells of texts are read one by one; what is no number and no date is unchanged.
+        """
+        if self.decimal == "." and self.dates is None:
+            return table
+        columns = dict(zip(table.column_names, table.columns, strict=True))
+        for name, array in columns.items():
+            if pa.types.is_floating(array.type):
+                continue
+            if self.decimal != "." and name in numbers:
+                array = _pointed(array, self.decimal)
+            if self.dates is not None and name in days:
+                array = _with_iso_dates(array, self.dates)
+            columns[name] = array
+        return columns
 
     def column(self, name):
         """Yield a column as text, block by block."""
@@ -364,29 +386,45 @@ def encoded_csv(file, schema, label, storage, unit=None):
 def _encoded(file, encoded, types, marked):
     types = {name: types.get(name, TEXT if marked else PLAIN) for name in encoded.names}
     numbers = {column.name for column in encoded.schema.columns if isinstance(column, Numeric | Discovered)}
+    days = {column.name for column in encoded.schema.columns if isinstance(column, Date | Discovered)}
     for batch in file.batches(types, encoded.schema.missing_values if marked else ()):
-        encoded.add(batch if file.decimal == "." else with_points(batch, numbers, file.decimal))
+        encoded.add(file.usual(batch, numbers, days))
     return encoded
 
 
-def with_points(table, names, decimal):
-    """Return the columns of a table; numbers with this decimal mark in texts of the named columns have a point.
-
-    Cells are read one by one. A number with a point, which this decimal mark excludes, becomes a text that is none.
-    """
-    return {
-        name: _pointed(array, decimal) if name in names and not pa.types.is_floating(array.type) else array
-        for name, array in zip(table.column_names, table.columns, strict=True)
-    }
+def _with_iso_dates(texts, order):
+    """Return texts with dates such as 01/05/2020 as YYYY-MM-DD, each by itself; `order` is "dmy" or "mdy"."""
+    found = pc.fill_null(pc.match_substring_regex(texts, SLASHES), False)
+    if not pc.any(found).as_py():
+        return texts
+    written = pa.array(map(iso_dates(order), texts.filter(found).to_pylist()), texts.type)
+    return pc.replace_with_mask(texts, found, written)
 
 
 def _pointed(texts, decimal):
+    """Return texts with a point in numbers with this decimal mark, each by itself.
+
+    If the mark is a comma, points before three digits are separators of thousands. Other numbers with a point, which
+    this decimal mark excludes, become texts that are none.
+    """
+    if decimal == ",":
+        thousands = pc.fill_null(pc.match_substring_regex(texts, _THOUSANDS), False)
+        texts = pc.if_else(thousands, pc.replace_substring(pc.replace_substring(texts, ".", ""), ",", "."), texts)
+        other = pc.if_else(thousands, pa.scalar(None, texts.type), texts)
+        return pc.coalesce(_marked(other, decimal), texts)
+    return _marked(texts, decimal)
+
+
+def _marked(texts, decimal):
     no_number = pc.replace_substring(texts, ".", "?")
     with_mark, with_point = (
         pc.fill_null(pc.match_substring_regex(texts, _number(each)), False) for each in (decimal, ".")
     )
     other = pc.if_else(with_point, no_number, texts)
     return pc.if_else(with_mark, pc.replace_substring(texts, decimal, "."), other)
+
+
+_THOUSANDS = r"^\s*[-+]?[0-9]{1,3}(\.[0-9]{3})+(,[0-9]*)?\s*$"
 
 
 def _number(mark):

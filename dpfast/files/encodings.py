@@ -56,6 +56,8 @@ class FileParts(Source):
         `PrivacyWarning` says.
     separator, decimal, encoding
         Format of text, as in `dpfast.files.read_table`.
+    dates : {"dmy", "mdy"}, optional
+        Whether the day or the month comes first in dates such as 01/05/2020 of a CSV file, which are words by default.
 
     Examples
     --------
@@ -77,10 +79,11 @@ class FileParts(Source):
         separator: str | None = None,
         decimal: str = ".",
         encoding: str = "utf-8",
+        dates: str | None = None,
     ) -> None:
         self.path, self.label, self.memory, self.scratch, self.dtype = path, label, memory, scratch, dtype
         self.n_features = n_features
-        self._text: dict[str, Any] = {"separator": separator, "decimal": decimal, "encoding": encoding}
+        self._text: dict[str, Any] = {"separator": separator, "decimal": decimal, "encoding": encoding, "dates": dates}
 
     def encoded(self, schema: Schema, label: Label | None, unit: str | None = None) -> Encoding:
         self.refuse_labels()
@@ -118,7 +121,8 @@ class FileParts(Source):
                 return _npz(self.path, self.label, spool)
             stored = {"memory": self.memory, "scratch": self.scratch}
             stored |= {"n_features": self.n_features}
-            table = read_table(self.path, label=self.label, values="either", **stored, **self._text)
+            text = {name: value for name, value in self._text.items() if name != "dates"}
+            table = read_table(self.path, label=self.label, values="either", **stored, **text)
             return table.X, table.y
 
     def vectors(self, classes: Any = None, *, one_column: bool = False) -> Table:
@@ -231,6 +235,7 @@ def read_codes(
     separator: str | None = None,
     decimal: str = ".",
     encoding: str = "utf-8",
+    dates: str | None = None,
 ) -> Any:
     """Read a table as codes, by a schema that declares all of it.
 
@@ -243,6 +248,8 @@ def read_codes(
         The column to read as labels, such as `schema.label`; by default no labels are read.
     separator, decimal, encoding
         As in `dpfast.files.readers.read_table`.
+    dates : {"dmy", "mdy"}, optional
+        As in `dpfast.FileParts`.
 
     Returns
     -------
@@ -261,12 +268,13 @@ def read_codes(
     >>> table.shape, labels[:2].tolist()
     ((48842, 14), ['<=50K', '<=50K'])
     """
-    encoded = read_encoding(path, schema, label, separator=separator, decimal=decimal, encoding=encoding)
+    text = {"separator": separator, "decimal": decimal, "encoding": encoding, "dates": dates}
+    encoded = read_encoding(path, schema, label, **text)
     return encoded.table(), None if label is None else encoded.labels()
 
 
 @contextmanager
-def _opened(path, *, separator=None, decimal=".", encoding="utf-8"):
+def _opened(path, *, separator=None, **text):
     """Yield a table of text whose columns have valid names, or `ParquetFiles`; a bundled table has its own format."""
     path = Path(path)
     kind = kind_of(path)
@@ -277,7 +285,7 @@ def _opened(path, *, separator=None, decimal=".", encoding="utf-8"):
         yield ParquetFiles(path)
     elif kind == "csv":
         with csv.faults_of(path):
-            file = csv.CsvFile(path, separator=separator or separator_of(path), decimal=decimal, encoding=encoding)
+            file = csv.CsvFile(path, separator=separator or separator_of(path), **text)
             check_names(file.names, None, needs_label=False)
             yield file
     else:
@@ -358,4 +366,6 @@ def read_frame(path, *, columns=None, **text):
         except csv.Unparsed:
             file.refuse_ragged()
             raise
-        return table if file.decimal == "." else pa.table(csv.with_points(table, {*table.column_names}, file.decimal))
+        whole = table.combine_chunks().to_batches() or [pa.record_batch([[]] * len(schema), schema=schema)]
+        usual = file.usual(whole[0], {*schema.names}, {*schema.names})
+        return table if usual is whole[0] else pa.table(usual)

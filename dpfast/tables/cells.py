@@ -15,8 +15,9 @@ first and the last of these codes. Codes of negative numbers are mirrored: such 
 
 *Texts.* Blanks around a text do not count. A text is missing if it is empty or one of MARKS. It is a number if it
 consists of digits with at most one decimal point and an exponent, or is inf, and a date if it is YYYY-MM-DD, with or
-without a time of day after it. Everything else is a word. Of a word of more than LONGEST characters, its first 64 and a
-digest of 128 bits are kept; otherwise its space in memory would have no bound.
+without a time of day after it; `dpfast.tables.forms` has further forms of both. Everything else is a word. Of a word of
+more than LONGEST characters, its first 64 and a digest of 128 bits are kept; otherwise its space in memory would have
+no bound.
 
 *Cells of the survey.* Rows are first counted by few cells: numbers by their sign and power of two, with zero for
 itself, dates by their year, and missing ones. A cell of a table is in exactly one of them, or is a word.
@@ -43,6 +44,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dpfast.kernels.own import frozen
+from dpfast.tables.forms import BEGINNING, DATE, NUMBER, day_of, number_of
 
 MARKS = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "none", "<NA>", "NaT", "?", "-")
 _BITS = 8  # of mantissa
@@ -190,6 +192,7 @@ def _distinct_cells(array: pa.Array) -> tuple[np.ndarray, list[str]]:
     left = pc.and_(left, array.is_valid())
     left = _read(codes, array, left, _NUMBER, lambda found: number_codes(_floats(found.cast(pa.float64()))))
     left = _read(codes, array, left, _DATE, _date_texts)
+    left = _read(codes, array, left, BEGINNING, _other_forms)
     rest = left.to_numpy(zero_copy_only=False)
     if not rest.any():
         return codes, []
@@ -214,6 +217,14 @@ def _read(codes: np.ndarray, array: pa.Array, left: pa.Array, pattern: str, read
     return pc.and_not(left, pa.array(read_as))
 
 
+def _other_forms(array: pa.Array) -> np.ndarray:
+    """Return the codes of texts in the forms of `dpfast.tables.forms`, MISSING for others."""
+    codes, left = np.full(len(array), MISSING, np.int32), pa.array(np.ones(len(array), bool))
+    left = _read(codes, array, left, NUMBER, lambda found: number_codes(_each(number_of, found)))
+    _read(codes, array, left, DATE, lambda found: date_codes(_each(day_of, found)))
+    return codes
+
+
 def _date_texts(array: pa.Array) -> np.ndarray:
     """Return the codes of texts that look like dates, MISSING for those that are not one, such as 2021-02-30."""
     day = pc.utf8_slice_codeunits(array, 0, 10)
@@ -222,6 +233,10 @@ def _date_texts(array: pa.Array) -> np.ndarray:
     real = pc.fill_null(pc.equal(written.cast(_TEXT), day), False)
     parsed = pc.if_else(real, parsed, pa.scalar(None, parsed.type))
     return date_codes(_floats(parsed.cast(pa.int64()).cast(pa.float64())) // 86400)
+
+
+def _each(read: Callable[[str], float], array: pa.Array) -> np.ndarray:
+    return np.array([read(text) for text in array.to_pylist()], np.float64)
 
 
 def _floats(array: pa.Array) -> Any:

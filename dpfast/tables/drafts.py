@@ -14,7 +14,9 @@ import pyarrow.compute as pc
 
 from dpfast.parts.blocks import slices
 from dpfast.tables.arrow import Frame, days, numbers, texts
+from dpfast.tables.cells import text_cells
 from dpfast.tables.columns import BINS, Boolean, Category, Column, Date, Numeric, coder, text_of
+from dpfast.tables.forms import iso_dates
 from dpfast.tables.naming import alike, listed, not_there
 from dpfast.tables.objects import Fault
 
@@ -26,6 +28,7 @@ MOST_ODD = 3  # texts in a column of numbers that may mark missing values
 _GLANCE, LOOK = 1000, 100_000  # rows that are read first, and rows that remarks are about
 _NEARLY, _MOST = 0.95, 0.5  # shares of the rows
 _DATE = re.compile(r"[0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}|[0-9]{1,2}[-/.][0-9]{1,2}[-/.][0-9]{4}")
+_DATE_ISO = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _AMOUNT = re.compile(  # a number that is written with separators of thousands, a decimal comma or a unit, or without
     r"[+-]?[$€£¥]?\s?([0-9]+|[1-9][0-9]{0,2}([ ,.'\u2019\u00a0\u202f][0-9]{3})+)([.,][0-9]+)?\s?[%$€£¥]?"
 )
@@ -103,17 +106,17 @@ def remarks(schema: Any, table: Any, missing: Sequence[str] = (), decimal: str =
         if name in ends:
             values = numbers(name, array, marks)
             values = values[np.isfinite(values)]
-        elif amount := _amount(words):
+        elif amount := _amount(words, left := _read_as_words(words)):
             found.append(
-                f"column {name!r} holds numbers that are read as words, such as {amount!r}: write them without "
-                "separators of thousands and without units first"
+                f"column {name!r} holds numbers of which {_share(words, left)} are read as words, such as {amount!r}: "
+                "write them without separators of thousands and without units first"
                 + ("; if the comma is the decimal mark, give --decimal ," if decimal == "." else "")
             )
             continue
-        elif name not in dates and (two := _two_dates(words)):
+        elif name not in dates and (order := _dates_order(words, left)):
             found.append(
-                f"column {name!r} holds dates in several formats, such as {two[0]!r} and {two[1]!r}: without a schema, "
-                "only YYYY-MM-DD is read as a date. Write all of them so first"
+                f"column {name!r} holds dates of which {_share(words, left)} are read as words, such as "
+                f"{next(iter(left))!r}: {order}"
             )
             continue
         if values is None or (values == np.rint(values)).all():
@@ -200,19 +203,33 @@ def _values(name: str, array: pa.Array, marks: tuple[str, ...]) -> tuple[str, ..
     return tuple(sorted({value.strip() for value in found if value is not None} - {*marks}))
 
 
-def _amount(values):
-    """Return a value that is a number except for separators or a unit, if nearly all values are numbers."""
+def _read_as_words(values):
+    """Return the values that are words if nothing is declared, neither numbers nor dates, in order."""
+    words = {*text_cells(pa.array(values, pa.large_string()))[1]} if values else set()
+    return [value for value in values if value in words]
+
+
+def _share(values, left):
+    return f"{len(left) / len(values):.0%} of the values"
+
+
+def _amount(values, left):
+    """Return a word that is a number except for separators or a unit, if nearly all values are numbers."""
     amounts = [value for value in values if _AMOUNT.fullmatch(value)]
     if len(amounts) <= _NEARLY * len(values):
         return None
-    return next((value for value in amounts if not _is_number(value)), None)
+    return next((value for value in amounts if value in {*left}), None)
 
 
-def _two_dates(values):
-    """Return two dates in different formats, if nearly all values are dates; else None."""
-    dates = [value for value in values if _DATE.fullmatch(value)]
-    formats = {re.sub("[0-9]+", "", each) + str(each[:4].isdecimal()): each for each in dates}
-    return None if len(dates) <= _NEARLY * len(values) or len(formats) < 2 else [*formats.values()][:2]
+def _dates_order(values, left):
+    """Return what to do about dates that are read as words, if nearly all values are dates; else None."""
+    dates = [value for value in values if _DATE.match(value)]
+    if len(dates) <= _NEARLY * len(values) or not left:
+        return None
+    fits = [each for each in ("dmy", "mdy") if all(map(_DATE_ISO.match, map(iso_dates(each), left)))]
+    if not fits:
+        return "write all of them as YYYY-MM-DD first"
+    return "give --dates " + (" or --dates ".join(fits) if len(fits) > 1 else f"{fits[0]}, which fits all of them")
 
 
 def _once(frame, name):

@@ -14,6 +14,7 @@ from dpfast import Schema
 from dpfast.files import csv
 from dpfast.files.encodings import FileParts, read_codes, read_encoding, read_frame
 from dpfast.tables import Boolean, Category, Date, Label, Numeric
+from dpfast.tables.cells import DATES, MISSING, date_codes, number_codes
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.encoding import encode
 from dpfast.tables.sources import undeclared
@@ -304,3 +305,28 @@ def test_single_columns_of_a_file_are_read(write, tmp_path):
     assert frame.to_pydict() == {"b": ["x", "y"]}
     pyarrow.parquet.write_table(pa.table({"a": [1, 2], "b": ["x", "y"]}), tmp_path / "t.parquet")
     assert read_frame(tmp_path / "t.parquet", columns=["b"]).to_pydict() == {"b": ["x", "y"]}
+
+
+@pytest.mark.parametrize(
+    ("dates", "days"), [("dmy", ["2020-05-01", "2020-12-31"]), ("mdy", ["2020-01-05"]), (None, [])]
+)
+def test_the_order_of_days_and_months_is_declared_for_a_file_and_read_cell_by_cell(write, dates, days):
+    path = write("d,x\n01/05/2020,1\n31/12/2020,2\n31-02-2020,3\n2020-07-01,4\nx,5\n", "d.csv")
+    source = FileParts(path, label="x", dates=dates)
+    encoded = source.encoded(undeclared(source), None)
+    codes, words = next(iter(encoded._stores[0][0].picked(slice(None))))
+    found = [date_codes(np.array([day], "M8[D]").astype(float))[0] for day in [*days, "2020-07-01"]]
+    assert [code for code in codes.tolist() if code < DATES] == found
+    assert len(words) == 4 - len(days)
+    with pytest.raises(ValueError, match='dates must be "dmy" or "mdy"'):
+        FileParts(path, label="x", dates="ymd").header()
+
+
+def test_points_are_separators_of_thousands_if_the_comma_is_declared(write):
+    text = "a;x\n24.357;1\n-1.234.567;2\n1.234,5;3\n0,5;4\n1.5;5\n12;6\n"
+    source = FileParts(write(text, "t.csv"), label="x", separator=";", decimal=",")
+    encoded = source.encoded(undeclared(source), None)
+    codes, words = next(iter(encoded._stores[0][0].picked(slice(None))))
+    expected = number_codes(np.array([24357, -1234567, 1234.5, 0.5, 12]))
+    assert [code for code in codes.tolist() if code < MISSING] == expected.tolist()
+    assert words == ["1?5"]

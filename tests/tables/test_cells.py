@@ -128,3 +128,53 @@ def test_a_number_may_mark_what_is_missing_among_texts_that_are_all_numbers():
     codes, words = cells("a", array, ("0", "-999"))
     assert (codes == MISSING).tolist() == [False, True, False, True]
     assert words == []
+
+
+FORMS = {
+    **{"1,234.50": 1234.5, "1.234,50": 1234.5, "-1,234,567": -1234567, "1'234.5": 1234.5, "\u22125.5": -5.5},
+    **{"1,234,567.8": 1234567.8, "1.234.567,8": 1234567.8, "1\u00a0234,5": 1234.5, "1\u202f234": 1234},
+    **{
+        "$1,200": 1200,
+        "$1,200.50": 1200.5,
+        "-$5": -5,
+        "$-5": -5,
+        "1.200 \u20ac": 1200,
+        "1,50 \u20ac": 1.5,
+        "\u00a35": 5,
+    },
+    **{
+        "50.2 kg": 50.2,
+        "50kg": 50,
+        "50,2 kg": 50.2,
+        "5%": 5,
+        "12.5 %": 12.5,
+        "-3 \u00b0C": -3,
+        "12 months": 12,
+        "5 m": 5,
+    },
+    **{"13:05": 13 + 5 / 60, "1:05 pm": 13 + 5 / 60, "12:30 AM": 0.5, "00:00:36": 0.01, "9:00": 9, "7.5 h": 7.5},
+}
+DAYS = {
+    **{"31.12.2020": "2020-12-31", "1.2.2020": "2020-02-01", "2020/12/31": "2020-12-31", "2020.1.5": "2020-01-05"},
+    **{"Jan 05, 2020": "2020-01-05", "January 5 2020": "2020-01-05", "5 Jan 2020": "2020-01-05"},
+    **{"05-Jan-2020": "2020-01-05", "5. May 2020": "2020-05-05", "Sept 1, 2019": "2019-09-01"},
+    **{"31.12.2020 13:05": "2020-12-31", "Jan 05, 2020, 9:00 AM": "2020-01-05"},
+}
+WORDS = [
+    *("1,234", "24.357.", "01/05/2020", "31/12/2020", "05-01-2020", "2a", "3h", "12 a", "25:00", "13:61", "13:05 pm"),
+    *("31.02.2020", "Foo 05, 2020", "1,23,456", "1.2.3", "kg", "5 kgs", "50 kg 3", "$", "1:2", "A 5", "192.168.1.1"),
+    *("1,234 kg", "5 5", "10.000.000", "0:0:0", "Jan 2020", "12,5", "2020-13-01", "$1,2345"),
+]
+
+
+@pytest.mark.parametrize("text", [*FORMS, *DAYS, *WORDS])
+def test_forms_that_mean_the_same_everywhere_are_read_by_the_cell_alone(text):
+    codes, words = text_cells(pa.array(["x", f" {text} ", "7", None], TEXT))
+    if text in FORMS:
+        expected = number_codes(np.array([FORMS[text]]))[0]
+    elif text in DAYS:
+        expected = date_codes(np.array([DAYS[text]], "M8[D]").astype(np.float64))[0]
+    else:
+        expected = FIXED + words.index(text)
+    assert codes[1] == expected
+    assert (text in words) == (text in WORDS)

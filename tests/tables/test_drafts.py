@@ -178,17 +178,36 @@ def test_texts_among_numbers_are_told_and_may_be_declared_to_be_missing():
 
 
 @pytest.mark.parametrize(
-    "written",
-    ["{:,}", "${:,}.50", "{}%", "{},5", "{:_}.5 €", "-{:,}.5"],
+    ("written", "left"),
+    [("{:,}", "50%"), ("${:,}.50", ""), ("{}%", ""), ("{},5", "100%"), ("{:_}.5 €", ""), ("-{:,}.5", "")],
     ids=["comma", "dollar", "percent", "decimal", "euro", "minus"],
 )
-def test_a_draft_tells_of_numbers_that_are_read_as_words(written):
+def test_a_draft_tells_of_numbers_that_are_read_as_words(written, left):
     amounts = [written.format(k).replace("_", "\u202f") for k in range(900, 1100)]
     table = {"price": amounts, "job": ["clerk", "smith"] * 100}
     draft = Schema.draft(table)
-    (said,) = remarks(draft, table)
-    assert said.startswith("column 'price' holds numbers that are read as words, such as ")
+    said = [each for each in remarks(draft, table) if "read as words" in each]
+    assert len(said) == bool(left)
+    if left:
+        assert said[0].startswith(f"column 'price' holds numbers of which {left} of the values are read as words, such")
+        assert said[0].endswith("if the comma is the decimal mark, give --decimal ,")
     assert nearly_numbers(draft, table) == {}
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        (["28/01/2020", "01/02/2020"], "such as '01/02/2020': give --dates dmy, which fits all of them"),
+        (["01/28/2020", "01/02/2020"], "such as '01/02/2020': give --dates mdy, which fits all of them"),
+        (["01-03-2020", "01-02-2020"], "such as '01-02-2020': give --dates dmy or --dates mdy"),
+        (["01/28/2020", "28/01/2020"], "such as '01/28/2020': write all of them as YYYY-MM-DD first"),
+    ],
+)
+def test_a_draft_proposes_the_order_of_ambiguous_dates(written, said):
+    table = {"seen": written * 30, "x": range(60)}
+    schema = Schema([Category("seen", []), Numeric("x", 0, 60)])
+    (told,) = [each for each in remarks(schema, table) if "dates" in each]
+    assert told == f"column 'seen' holds dates of which 100% of the values are read as words, {said}"
 
 
 def test_a_draft_tells_of_identifiers_dates_and_values_that_a_fit_could_not_use():
@@ -204,8 +223,6 @@ def test_a_draft_tells_of_identifiers_dates_and_values_that_a_fit_could_not_use(
         "values of column 'sex' differ only in capitals or blanks: F, f. If they mean the same, write them alike first",
         "column 'patient' has 1,200 different values. Does it say whose a row is? Then protect persons: --unit "
         "'patient' --rows-per-unit K. If not, leave it out: --ignore 'patient'",
-        "column 'seen' holds dates in several formats, such as '28.01.2020' and '2020-01-28': without a schema, only "
-        "YYYY-MM-DD is read as a date. Write all of them so first",
     ]
 
 
