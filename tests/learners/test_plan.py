@@ -72,6 +72,14 @@ def test_one_sum_has_nearly_the_noise_of_a_gaussian_one():
     assert sigma == pytest.approx(1000 * gaussian_sigma(1.0, 1e-6), rel=1e-3)
 
 
+@pytest.mark.parametrize("rows", [1, 3])
+@pytest.mark.parametrize("mechanism", [LaplaceSum(2, times=3), ExponentialDraw(2, times=3)])
+def test_pure_releases_together_cost_epsilon_for_all_rows_of_a_unit(mechanism, rows):
+    noise = Plan(it=mechanism).solve(Task(Fraction(3, 2), rows_per_unit=rows)).noise["it"]
+    moved = 2 * rows
+    assert 3 * (moved / noise if isinstance(mechanism, LaplaceSum) else moved * noise) == Fraction(3, 2)
+
+
 @pytest.mark.parametrize("moves", [1, sqrt_up(2), 1000, 1 << 40])
 def test_noise_is_drawn_in_fine_steps_unless_it_would_be_too_large(moves):
     solved = Plan(sum=GaussianSum(moves, size=1000)).solve(Task(1.0, 1e-6))
