@@ -7,8 +7,9 @@
 
 enum { LANES = 32 };
 #define LARGE 1e300 /* squares below it are sums of finite ones */
+#define SMALL 1e-250 /* squares above it have lost nothing */
 #define SHRINK 0x1p-600
-#define LEAST_NORM 1e-30 /* so that scales are floats */
+#define GROW 0x1p600
 
 DPF_BODY double lane_sum(double *lane) {
     for (size_t half = LANES / 2; half; half /= 2)
@@ -16,11 +17,11 @@ DPF_BODY double lane_sum(double *lane) {
     return lane[0];
 }
 
-/* For a norm of root / shrink. Less by 2^-20 of itself, which covers the rounding of norm, scale and products. */
-DPF_BODY double scale_of(double root, double shrink, bool inside, unsigned bits) {
+/* For a norm of root / shrink, which counts as 0 up to `least`. Less by 2^-20 of itself, which covers the rounding of norm, scale and products. */
+DPF_BODY double scale_of(double root, double shrink, double least, bool inside, unsigned bits) {
     const double radius = ldexp(1 - 0x1p-20, (int)bits);
     if (inside && root <= shrink) return radius;
-    return root > LEAST_NORM * shrink ? radius / root * shrink : 0;
+    return root > least * shrink ? radius / root * shrink : 0;
 }
 
 DPF_BODY float clipped(double product, double scale) {
@@ -64,9 +65,11 @@ DPF_BODY bool scales_within(const double *scale, size_t n, double most) {
 
 #define REAL float
 #define NAMED(name) float_##name
+#define LEAST_NORM 1e-30 /* so that scales are of type REAL */
 #include "unit_rows_real.h"
 #define REAL double
 #define NAMED(name) double_##name
+#define LEAST_NORM 1e-300
 #include "unit_rows_real.h"
 
 /* ---- packed ------------------------------------------------------------- */
@@ -77,7 +80,7 @@ DPF_BODY void packed_scale(const dpf_unit_rows *rows, double constant, bool insi
     for (size_t i = 0; i < n; i++) {
         uint64_t ones = 0;
         for (size_t w = 0; w < words; w++) ones += dpf_popcount(x[i * words + w]);
-        scale[i] = scale_of(sqrt((double)ones + constant * constant), 1, inside, rows->bits);
+        scale[i] = scale_of(sqrt((double)ones + constant * constant), 1, 0, inside, rows->bits);
     }
 }
 

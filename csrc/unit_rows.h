@@ -47,7 +47,8 @@ void dpf_unit_rows_checksums(const dpf_unit_rows *rows, uint64_t *DPF_RESTRICT c
 
 /*
  * scale[i] = 2^bits / |(x_i, constant)|, a little less; with `inside`, 2^bits at most, so that rows inside the
- * ball stay as they are. 0 for a row of norm below 1e-30 if not `inside`. Finite x, however large: no square overflows.
+ * ball stay as they are. 0 for a row of floats of norm below 1e-30, or of doubles below 1e-300, if not `inside`. Finite x,
+ * of any size: no square overflows or vanishes.
  */
 void dpf_unit_rows_scale(const dpf_unit_rows *rows, double constant, bool inside, double *DPF_RESTRICT scale);
 

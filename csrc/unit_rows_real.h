@@ -12,12 +12,13 @@ DPF_BODY void NAMED(scale)(const dpf_unit_rows *rows, double constant, bool insi
             for (size_t l = 0; l < LANES; l++) lane[l] += (double)row[j + l] * (double)row[j + l];
         for (size_t l = 0; j + l < d; l++) lane[l] += (double)row[j + l] * (double)row[j + l];
         double square = lane_sum(lane);
-        if (!(square < LARGE)) {
+        if (!(square + constant * constant > SMALL && square < LARGE)) {
+            const double by = square < LARGE ? GROW : SHRINK;
             square = 0;
-            for (j = 0; j < d; j++) square += (SHRINK * (double)row[j]) * (SHRINK * (double)row[j]);
-            square += (SHRINK * constant) * (SHRINK * constant);
-            scale[i] = scale_of(sqrt(square), SHRINK, inside, bits);
-        } else scale[i] = scale_of(sqrt(square + constant * constant), 1, inside, bits);
+            for (j = 0; j < d; j++) square += (by * (double)row[j]) * (by * (double)row[j]);
+            square += (by * constant) * (by * constant);
+            scale[i] = scale_of(sqrt(square), by, LEAST_NORM, inside, bits);
+        } else scale[i] = scale_of(sqrt(square + constant * constant), 1, LEAST_NORM, inside, bits);
     }
 }
 
@@ -31,13 +32,13 @@ DPF_BODY void NAMED(scale_csr)(const dpf_unit_rows *rows, double constant, bool 
         if (rows->ones[i]) square = (double)(end - rows->indptr[i]);
         else
             for (int64_t p = rows->indptr[i]; p < end; p++) square += (double)data[p] * (double)data[p];
-        if (!(square < LARGE)) {
+        if (!(square + constant * constant > SMALL && square < LARGE)) {
+            const double by = square < LARGE ? GROW : SHRINK;
             square = 0;
-            for (int64_t p = rows->indptr[i]; p < end; p++)
-                square += (SHRINK * (double)data[p]) * (SHRINK * (double)data[p]);
-            square += (SHRINK * constant) * (SHRINK * constant);
-            scale[i] = scale_of(sqrt(square), SHRINK, inside, bits);
-        } else scale[i] = scale_of(sqrt(square + constant * constant), 1, inside, bits);
+            for (int64_t p = rows->indptr[i]; p < end; p++) square += (by * (double)data[p]) * (by * (double)data[p]);
+            square += (by * constant) * (by * constant);
+            scale[i] = scale_of(sqrt(square), by, LEAST_NORM, inside, bits);
+        } else scale[i] = scale_of(sqrt(square + constant * constant), 1, LEAST_NORM, inside, bits);
     }
 }
 
@@ -190,3 +191,4 @@ DPF_BODY void NAMED(apart_csr)(const dpf_unit_rows *rows, double constant, const
 
 #undef REAL
 #undef NAMED
+#undef LEAST_NORM

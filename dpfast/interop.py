@@ -14,7 +14,7 @@ from dpfast.tables.code_bits import CodeBits
 from dpfast.tables.codes import CodeTable
 
 _OPSET = 17
-_LEAST = 1e-30  # shorter rows count as rows of zeros, as in training
+_LEAST = 1e-300  # shorter rows of float64 count as rows of zeros, as in training
 
 
 def to_onnx(model: Any) -> Any:

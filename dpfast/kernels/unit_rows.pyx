@@ -219,7 +219,9 @@ cdef _check_within(what, const int32_t[::1] values, int32_t least, int32_t most)
 
 cdef _check_scale(_Rows rows, const double[::1] scale):
     # Entries of 1 times a scale and a weight stay below 2**31.
-    cdef double most = 2.0**19 if rows.rows.x == NULL or rows.rows.kind == DPF_UNIT_ROWS_PACKED else 1e36
+    cdef double most = 1e306 if rows.rows.wide else 1e36
+    if rows.rows.x == NULL or rows.rows.kind == DPF_UNIT_ROWS_PACKED:
+        most = 2.0**19
     if not dpf_unit_rows_scales_within(&scale[0], len(scale), most):
         raise ValueError(f"scale must lie in [0, {most:g}), as scales makes it, got {np.min(scale)} to {np.max(scale)}")
 
@@ -243,8 +245,8 @@ def scales(_Rows rows, double constant=0.0, bint inside=True):
     constant : float
         A last entry of every row; 0 for none.
     inside : bool
-        Whether rows of norm below 1 stay as they are; else all come to norm 1, and rows of norm below 1e-30
-        become zero.
+        Whether rows of norm below 1 stay as they are; else all come to norm 1, and rows of norm below 1e-30 of
+        floats, or below 1e-300 of doubles, become zero.
 
     Returns
     -------
