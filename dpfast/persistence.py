@@ -130,6 +130,8 @@ def _filled(model, document):
             model.notes_ = card["notes"]
             if not isinstance(model.notes_, list) or not {type(note) for note in model.notes_} <= {str}:
                 raise ValueError("notes must be a list of texts")
+        if "class_sizes" in card:
+            model.class_sizes_ = reals(card["class_sizes"], len(model.classes_))
         if "coef_noise" in card:
             model.coef_noise_ = np.array([reals(each, model.coef_.shape[1]) for each in card["coef_noise"]])
             if model.coef_noise_.shape != model.coef_.shape or model.coef_noise_.min() < 0:

@@ -21,6 +21,7 @@ from dpfast.learners.probabilities import SidedProbabilities, confusion
 from dpfast.learners.reading import TableReader
 from dpfast.learners.saving import Read, Saved, entries, reals
 from dpfast.learners.scikit import BaseEstimator, CallbackSupportMixin, ClassifierMixin, with_callbacks
+from dpfast.learners.ties import predicted
 from dpfast.parts.blocks import imaged
 from dpfast.tables import BitMatrix, CodeTable
 from dpfast.tables.arrays import check_shape
@@ -124,8 +125,8 @@ class TableClassifier(Read, ClassifierMixin, BaseEstimator):
     @in_batches("ndarray, shape (n,)")
     def predict(self, X: Any) -> np.ndarray:
         """Return the predicted label of each row."""
-        scores = self.decision_function(X)
-        return self.classes_[(scores >= 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
+        codes = predicted(self.decision_function(X), vars(self).get("class_sizes_"))
+        return self.classes_[codes]
 
     def _check_features(self, X):
         """Check the width and the column names of X, as scikit-learn does for frames and arrays."""
@@ -204,6 +205,9 @@ class PrivateClassifier(TableReader, Private, Saved, Shown, Watched, TableClassi
         Only with a schema: `encoder_.schema_` is the completed schema, `encoder_.privacy_` the cost of its discovery.
     privacy_ : dpfast.accounting.PrivacySpend
         The claim of everything that the fit released.
+    class_sizes_ : ndarray of float64, shape (n_classes,)
+        Noisy numbers of rows of the classes, if the fit released them. Of classes with equal scores, `predict` returns
+        the one with most rows.
     notes_ : list of str
         What the fit decided, in short sentences: how undeclared columns were read, what was not discovered, which class
         stands for other labels, whom the claim protects. They follow from released and public facts.
@@ -246,7 +250,8 @@ class PrivateClassifier(TableReader, Private, Saved, Shown, Watched, TableClassi
         Raises
         ------
         ValueError
-            For invalid parameters or data, before anything is charged or drawn.
+            For invalid parameters or data, before anything is charged or drawn. After the charge, if fewer than two
+            labels were discovered.
         BudgetExceeded
             If the budget does not suffice, before the data is read.
         """

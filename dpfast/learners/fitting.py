@@ -47,6 +47,23 @@ class Public:
         return {name: value for name, value in known.items() if value is not None} | self.others
 
 
+class NothingLearned(ValueError):
+    """Error of a fit that was charged and released too little for a model; it follows from the releases.
+
+    Attributes
+    ----------
+    privacy : PrivacySpend
+        The claim of what was released.
+    """
+
+    def __init__(self, message: str, privacy: PrivacySpend):
+        super().__init__(message, privacy)
+        self.privacy = privacy
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
 class Run:
     """A fit under way.
 

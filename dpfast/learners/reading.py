@@ -13,7 +13,7 @@ from dpfast.accounting.claims import claim_of_file, warn, warn_of_repeated_rows,
 from dpfast.files.encodings import source_of
 from dpfast.learners.discovery import discover, plan, widest
 from dpfast.learners.encoder import TableEncoder
-from dpfast.learners.fitting import Public
+from dpfast.learners.fitting import NothingLearned, Public
 from dpfast.learners.parameters import (
     BETWEEN_0_AND_1,
     SCHEMA,
@@ -245,6 +245,9 @@ class TableReader(Parameters):
             encoder.other_label_ = other_label(counts_by_class(found.labels, declared), declared)
             labels = labels_among(*encoding.spelled(), declared, encoder.other_label_)
             known = class_codes(labels, len(labels), declared)
+        if found.labels:
+            totals = counts_by_class(found.labels, declared)
+            run.attributes["class_sizes_"] = np.array([totals[text_of(each)] for each in declared.tolist()], np.float64)
         return known
 
     def _discovered_classes(self, found, kind, run):
@@ -254,10 +257,11 @@ class TableReader(Parameters):
         if len(classes) < 2:
             name = "y" if run.label is None else repr(run.label)
             known = f"only the label {str(classes[0])!r}" if len(classes) else "no label"
-            raise ValueError(
+            raise NothingLearned(
                 f"{known} of {name} has enough rows to be discovered, and a model tells two classes or more apart: "
                 f"nothing was learned, and {run.claim} is spent. Declare the labels by classes= (--classes), or give "
-                "more rows or a larger epsilon; if the labels are numbers with many values: they are not classes"
+                "more rows or a larger epsilon; if the labels are numbers with many values: they are not classes",
+                run.claim,
             )
         if len(classes) <= most:
             return classes

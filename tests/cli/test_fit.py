@@ -192,7 +192,7 @@ def test_winnow_shows_weights_accuracy_and_privacy(run):
     assert "poisonous if the sum is at least 0, else edible." in result.stdout
     assert "odor=" in result.stdout
     assert "test accuracy  0." in result.stdout
-    assert "(1.0, 1e-06)-DP, replace one row; 20 of 20 releases used" in result.stdout
+    assert "(1.0, 1e-06)-DP, replace one row; 21 of 21 releases used" in result.stdout
     assert "not private" not in result.stdout
     assert "exactly (not private)" in run("fit", "mushroom", *WINNOW, "--show-private").stdout
 

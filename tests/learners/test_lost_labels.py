@@ -42,7 +42,7 @@ def test_a_fit_that_finds_fewer_than_two_labels_is_an_error_that_was_paid_for_an
         with pytest.raises(NotFittedError):
             model.predict(X)
         assert not {"privacy_", "classes_"} & {*vars(model)}
-        assert model.encoder_.privacy_.epsilon == 1.0  # the claim stands
+        assert model.encoder_.privacy_.epsilon == raised.value.privacy.epsilon == 1.0  # the claim stands
 
 
 def test_booleans_are_declared_by_their_type(frame):

@@ -210,6 +210,7 @@ def _fading(X, y, rng):
     rows, d = signed_rows(X, out_of_range="clip"), X.shape[1]
     numbers = {"n_updates": 1, "n_draws": 3 * d, "learning_rate": 1.0, "threshold_epsilon": 0.0, "batch": None}
     form = {"window": None, "rounds": None, "dimension": d + 1, "negations": False, "average": True, "score_range": 4.0}
+    form["sizes_epsilon"] = 0.0
     plan = Plan(**numbers, **form, confidence=float(rng.choice([0.0, 0.05, 0.2])), fades=True, fit_intercept=True)
     released = Hypothesis(np.arange(d + 1), rng.integers(-3, 4, d + 1), 3 * (d + 1))
     total = interval_sum(Piece(None, y, rows=rows), (0, None), 7, 0, plan, released)

@@ -170,7 +170,7 @@ class HalfspaceClassifier(PrivateClassifier):
         noisy = discrete_gaussian(noise.unit * counts, noise.sigma, rng=run.rng) / noise.unit
         run.used["opening"] += 1
         image.open(noisy, noise.sigma / noise.unit, n)
-        sizes = image.opening.sizes
+        sizes = run.attributes["class_sizes_"] = image.opening.sizes
         if p.class_weight == "balanced":
             run.attributes["class_weight_"] = sizes.min() / sizes
         deviation, alone = noise.sigma / image.reach, int(p.n_rounds * _BEFORE_PAIRS) if most else -1

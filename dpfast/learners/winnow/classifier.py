@@ -1,7 +1,10 @@
 """Private Winnow: online learning of linear thresholds with mistakes logarithmic in the dimension."""
 
 from collections.abc import Sequence
+from fractions import Fraction
 from functools import partial
+
+import numpy as np
 
 from dpfast.learners.base import PrivateClassifier
 from dpfast.learners.calibration import level_counts
@@ -16,6 +19,7 @@ from dpfast.learners.parameters import (
     count,
     estimator,
     flag,
+    noise_scale,
     optional,
     parameter,
     positive,
@@ -26,6 +30,7 @@ from dpfast.learners.votes import NOTHING, Voting, histograms_from_json, histogr
 from dpfast.learners.winnow.plan import at_once, check_paper, first_hypothesis, plan_of
 from dpfast.learners.winnow.scores import in_order, score_vector
 from dpfast.learners.winnow.streaming import Stream, WinnowStream
+from dpfast.mechanisms import discrete_laplace
 from dpfast.tables.signed_rows import signed_rows
 
 _MOST = 1 << 62  # updates, draws and rounds
@@ -131,8 +136,16 @@ class DPWinnowClassifier(WinnowStream, Voting, PrivateClassifier):
 
     def _learn(self, table, p, run):
         parts, public, plan, stream = self._read(table, p)
-        run.charge(public, self._all_costs(plan.cost, p), updates=plan.releases, **p.counting)
+        sizes, scale = {}, Fraction()
+        if plan.sizes_epsilon:
+            sizes = {"class sizes": 1}
+            scale = noise_scale(Fraction(plan.sizes_epsilon), p.neighbors, "epsilon", p.rows_per_unit)
+        run.charge(public, self._all_costs(plan.cost, p), **sizes, updates=plan.releases, **p.counting)
         stream = stream(run)
+        if sizes:
+            noisy = discrete_laplace(parts.sum(class_sizes), scale, rng=run.rng)
+            run.attributes["class_sizes_"] = noisy.astype(np.float64)
+            run.used["class sizes"] += 1
         if p.schedule == "sparse-vector":
             stream.follow(*in_order(parts))
         else:
@@ -194,6 +207,11 @@ class DPWinnowClassifier(WinnowStream, Voting, PrivateClassifier):
             raise ValueError(f"{len(self.released_weights_)} releases of {self.updates_} updates")
         self.learning_rate_ = optional(positive()).read("learning_rate", released["learning_rate"])
         self.reads_ = optional(choice("signs", "numbers")).read("reads", released["reads"])
+
+
+def class_sizes(piece):
+    """Return the number of rows of each of two classes in a piece: int64, shape (2,); private."""
+    return np.bincount(piece.labels, minlength=2)
 
 
 def _counted_votes(piece, hypothesis):

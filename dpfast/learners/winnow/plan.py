@@ -35,6 +35,7 @@ from dpfast.tables.signed_rows import GridRows, PackedRows, SparseRows
 
 SignedRows = PackedRows | GridRows | SparseRows
 
+_SIZES_SHARE = 0.02  # of the budget of a fit, for the sizes of the classes; they decide where votes are equal
 _STEP, _GROWTH = 2.0, 1.1  # change of a log-weight by the second update: at most, and about; a tenth more each time
 _THRESHOLD_SHARE = 0.05  # of a stream's budget; its counts are in the hundreds, its noise in the dozens
 _FEWEST_UPDATES, _MOST_UPDATES = 20, 200
@@ -87,13 +88,14 @@ class Plan:
     fit_intercept: bool
     average: bool
     score_range: float  # R
+    sizes_epsilon: float  # of the noisy sizes of the classes, if they are released
 
     @property
     def cost(self) -> tuple[Cost, ...]:
         """Return the privacy cost of a run: `dpfast.accounting.winnow`."""
         bent = self.learning_rate * self.score_range * (1 + SLACK)
         draws = Cost("range", bent, times=self.n_draws * self.n_updates)
-        return (draws, Cost("pure", self.threshold_epsilon)) if self.threshold_epsilon else (draws,)
+        return (draws, *(Cost("pure", each) for each in (self.threshold_epsilon, self.sizes_epsilon) if each))
 
     @property
     def releases(self) -> int | None:
@@ -181,7 +183,7 @@ def streaming(p: SimpleNamespace) -> SimpleNamespace:
     """Return checked parameters with the schedule for a stream."""
     if p.schedule == "auto":
         p.schedule = "sparse-vector"
-    p.rows_tell = p.fades = False
+    p.rows_tell = p.fades = p.sizes = False
     if p.schedule == "fixed" and p.horizon is None:
         raise ValueError("a stream of fixed schedule needs horizon=, the rounds expected")
     return p
@@ -192,7 +194,8 @@ def at_once(p: SimpleNamespace) -> SimpleNamespace:
     if p.schedule == "auto":
         p.schedule = "sparse-vector" if p.calibration == "paper" else "fixed"
     p.rows_tell = p.neighbors == "replace"
-    p.fades = p.schedule == "fixed" and p.batch == "all"
+    p.sizes = p.schedule == "fixed"
+    p.fades = p.sizes and p.batch == "all"
     if p.schedule == "sparse-vector" and p.neighbors == "add-remove":
         raise ValueError(
             'fit with a sparse-vector schedule needs neighbors="replace": deleting a row from a table shifts all '
@@ -239,12 +242,12 @@ def _tight(p, form, n_rows, rows):
     """Return the plan with the largest learning rate that the accountant allows."""
     score_range = p.rows_per_unit * winnow_range(p.neighbors, negations=p.negations, batch=p.batch)
     n_updates = _updates(p, form["dimension"], score_range, n_rows) if p.n_updates == "auto" else p.n_updates
-    eta, threshold_epsilon = winnow_learning_rate(
+    eta, pure = winnow_learning_rate(
         p.epsilon,
         p.delta,
         n_updates=n_updates,
         n_draws=p.n_draws,
-        threshold_share=_THRESHOLD_SHARE if p.schedule == "sparse-vector" else 0,
+        threshold_share=_THRESHOLD_SHARE if p.schedule == "sparse-vector" else _SIZES_SHARE if p.sizes else 0,
         neighbors=p.neighbors,
         score_range=score_range,
     )
@@ -252,7 +255,8 @@ def _tight(p, form, n_rows, rows):
         n_updates=n_updates,
         n_draws=p.n_draws,
         learning_rate=eta,
-        threshold_epsilon=threshold_epsilon,
+        threshold_epsilon=pure if p.schedule == "sparse-vector" else 0.0,
+        sizes_epsilon=pure if p.sizes else 0.0,
         batch=None if p.batch == "all" else p.batch,
         window=n_updates if p.window else None,
         rounds=None if p.horizon is None else -(-p.horizon // n_updates),
@@ -303,5 +307,6 @@ def _paper(p, form):
         threshold=math.ceil(paper.threshold),
         score_range=float(winnow_range(p.neighbors, negations=p.negations, batch=1)),
         confidence=p.confidence,
+        sizes_epsilon=0.0,
         **form,
     )

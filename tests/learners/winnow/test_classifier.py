@@ -24,8 +24,10 @@ from dpfast.accounting import (
     winnow_range,
     winnow_update_bound,
     winnow_weight,
+    zcdp_rho,
 )
 from dpfast.kernels import bits, levels, noise
+from dpfast.learners.winnow import classifier
 from dpfast.learners.winnow import plan as plans
 from dpfast.learners.winnow import scores as put
 from dpfast.learners.winnow.scores import DenseScores, interval_numbers
@@ -556,12 +558,12 @@ def test_a_fitted_model_holds_nothing_but_what_was_released(table):
     clf = DPWinnowClassifier(random_state=0).fit(*table)
     fitted = {name for name in vars(clf) if name.endswith("_")}
     assert fitted == {
-        "classes_", "learning_rate_", "n_draws_", "n_features_in_", "n_updates_", "notes_", "privacy_", "reads_",
-        "released_weights_", "updates_",
+        "class_sizes_", "classes_", "learning_rate_", "n_draws_", "n_features_in_", "n_updates_", "notes_", "privacy_",
+        "reads_", "released_weights_", "updates_",
     }  # fmt: skip
     assert set(vars(clf)) - fitted == {*clf.get_params(), "_facts"}
     assert str(clf.privacy_) == (
-        "(1.0, 1e-06)-DP, replace one row; 20 of 20 releases used; drawn with a seed: reproducible, not private"
+        "(1.0, 1e-06)-DP, replace one row; 21 of 21 releases used; drawn with a seed: reproducible, not private"
     )
 
 
@@ -607,6 +609,58 @@ def test_no_more_rows_of_an_interval_enter_the_scores_than_the_batch(batch, monk
         assert len(entered) == 5
         assert max(entered) <= batch
         assert entered[0] == batch or batch > 30  # all rows count before the first release
+
+
+# ---- rows without a vote -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("larger", [0, 1])
+def test_rows_without_a_vote_are_of_the_larger_released_class(larger, rng):
+    X = sp.csr_array((rng.random((3000, 40)) < 0.02).astype(float))
+    y = np.where(rng.random(3000) < 0.1, 1 - larger, larger)
+    clf = DPWinnowClassifier(3.0, fit_intercept=False, random_state=0).fit(X, y, classes=[0, 1])
+    nothing = sp.csr_array((5, 40))
+    assert not clf.decision_function(nothing).any()
+    assert clf.predict(nothing).tolist() == [larger] * 5
+    assert clf.class_sizes_[larger] == pytest.approx(2700, abs=100)
+
+
+@pytest.mark.parametrize("larger", [0, 1])
+def test_a_model_without_releases_predicts_the_larger_class(larger, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(levels, "sample", interrupted)
+    X = np.random.default_rng(0).random((3000, 5)) < 0.5
+    clf = DPWinnowClassifier(random_state=0)
+    with pytest.raises(KeyboardInterrupt):
+        clf.fit(X, np.where(np.arange(3000) % 10, larger, 1 - larger), classes=[0, 1])
+    assert set(clf.predict(X).tolist()) == {larger}
+
+
+@pytest.mark.parametrize(
+    ("neighbors", "rows_per_unit", "times"), [("replace", 1, 2), ("add-remove", 1, 1), ("replace", 3, 6)]
+)
+def test_sizes_of_classes_have_the_noise_that_their_share_pays_for(neighbors, rows_per_unit, times, monkeypatch):
+    """Replacing a row moves two sizes by 1, adding one moves one size, and a person has so many rows."""
+    asked, draw = [], classifier.discrete_laplace
+    monkeypatch.setattr(
+        classifier, "discrete_laplace", lambda x, scale, *, rng: asked.append((x, scale)) or draw(x, scale, rng=rng)
+    )
+    X, y = np.random.default_rng(0).random((600, 5)) < 0.5, np.arange(600) % 3 == 0
+    units = {} if rows_per_unit == 1 else {"units": np.arange(600) // 3, "rows_per_unit": 3}
+    clf = DPWinnowClassifier(neighbors=neighbors, random_state=0).fit(X, y, classes=[False, True], **units)
+    ((exact, scale),) = asked
+    assert exact.tolist() == [400, 200]
+    (pure,) = [cost.size for cost in clf.privacy_.cost if cost.kind == "pure"]
+    assert scale == times / Fraction(pure)
+    assert 0.01 < pure**2 / 2 / (0.02 * zcdp_rho(1.0, 1e-6)) * 0.02 < 0.03
+
+
+def test_more_than_two_classes_are_refused_with_the_learners_that_take_them():
+    X = np.eye(6) > 0
+    with pytest.raises(ValueError, match=r"3 classes\. HalfspaceClassifier and DecisionListClassifier learn any number"):
+        DPWinnowClassifier().fit(X, np.arange(6) % 3)
 
 
 # ---- rows that fade ----------------------------------------------------------------------------------------------
@@ -829,7 +883,9 @@ def test_what_was_released_before_an_interrupt_is_kept_and_charged(fit, rng, mon
         getattr(clf, fit)(X, y)
     assert len(budget.charges) == 1
     assert clf.updates_ == 2
-    assert str(clf.privacy_).startswith("(1.0, 1e-06)-DP, replace one row; 2 of 5 releases used")
+    assert str(clf.privacy_).startswith(
+        "(1.0, 1e-06)-DP, replace one row; " + {"fit": "3 of 6", "partial_fit": "2 of 5"}[fit]
+    )
     assert clf.predict(X).shape == (4000,)
     with pytest.raises(ValueError, match="no stream to continue"):  # rows given again would count twice
         clf.partial_fit(X, y)
