@@ -161,7 +161,7 @@ MUTANTS = [
        "                self._kept.popleft()\n", _WINNOW),
     _m("winnow: range of one row forgotten", "winnow/plan", "winnow_range(p.neighbors, negations=p.negations, batch=p.batch)",
        "winnow_range(p.neighbors, negations=p.negations, batch=p.batch) / 2", _WINNOW),
-    _m("winnow: share of the tests unpaid", "winnow/plan", 'threshold_share=_THRESHOLD_SHARE if p.schedule == "sparse-vector" else 0,', "threshold_share=0,", _WINNOW),
+    _m("winnow: share of the tests unpaid", "winnow/plan", 'threshold_share=_THRESHOLD_SHARE if p.schedule == "sparse-vector" else _SIZES_SHARE if p.sizes else 0,', "threshold_share=0,", _WINNOW),
     _m("touched scores: untouched drawn without sign", "winnow/scores", "sign[i] = 1 - 2 * int(draw.below([2], rng)[0]) if mirrored else 1", "sign[i] = 1",
        f"{_WINNOW}/test_scores.py"),
     _m("touched scores: zeros not doubled when mirrored", "winnow/scores", "zeros = (1 + mirrored) * (self._d - touched)", "zeros = self._d - touched",
