@@ -659,7 +659,7 @@ def test_sizes_of_classes_have_the_noise_that_their_share_pays_for(neighbors, ro
 
 def test_more_than_two_classes_are_refused_with_the_learners_that_take_them():
     X = np.eye(6) > 0
-    with pytest.raises(ValueError, match=r"3 classes\. HalfspaceClassifier and DecisionListClassifier learn any number"):
+    with pytest.raises(ValueError, match=r"3 classes\. HalfspaceClassifier and DecisionList"):
         DPWinnowClassifier().fit(X, np.arange(6) % 3)
 
 
