@@ -55,6 +55,7 @@ from .numbers import (
 )
 from .searches import largest, least, rounded_down
 
+_TAIL = 1e-40  # the delta to which the law of a cover is followed
 _PI_UP = Fraction(math.nextafter(math.pi, 4))
 
 
@@ -311,7 +312,7 @@ def _sums(parts, noise, cover: CoverCurve | None) -> tuple[Fraction, Fraction, F
 def _curve(parts, noise, epsilon: float, *, cover: CoverCurve | None) -> float:
     square, apart, ranges, bent = _sums(parts, noise, cover)
     if cover is not None:
-        return beside_gaussian(cover, square + bent, apart, epsilon)
+        return beside_gaussian(cover, square + bent, apart, epsilon, _TAIL)
     return curve_delta(square + bent, square / 2 + ranges / 8, apart, epsilon)
 
 

@@ -43,7 +43,7 @@ from .zcdp import SLACK
 
 _UP = 1 + 1e-9  # relative error of sums of probabilities, and more
 _FARTHEST = 600.0  # log-ratios beyond are not represented
-_STEPS = 1 << 11  # of a curve beside Gaussian releases
+_STEPS = 1 << 10  # of a curve beside Gaussian releases
 _FINE = 1 << 12  # steps of a curve whose mu and Renyi divergences are wanted
 _LEAST, _LOWER = 1e-4, 1e-6  # an epsilon at delta = 0; what a Gaussian curve may be too large by, from it on, and more
 _STEP_BITS = 30  # of a step, so that its multiples are floats
@@ -191,15 +191,17 @@ def _fine(curve: CoverCurve) -> "Points | None":
     return None if found is None or found.delta[-1] else found
 
 
-def beside_gaussian(curve: CoverCurve, square: Fraction, apart: Fraction, epsilon: float) -> float:
+def beside_gaussian(
+    curve: CoverCurve, square: Fraction, apart: Fraction, epsilon: float, tail: float = SMALLEST_DELTA
+) -> float:
     """Return the delta of a greedy cover beside Gaussian releases of mu^2 that are `apart` from Gaussian; rounded up.
 
-    It is at most 1.
+    The law of the cover is followed to where its own delta is `tail`. The answer is at most 1.
     """
     if not square:
         return float(curve.delta(np.array([epsilon]))[0])
-    reach, mu = curve.reach(SMALLEST_DELTA), root_above(square)
-    found = points(curve, grid(reach, _STEPS), SMALLEST_DELTA)
+    reach, mu = curve.reach(tail), root_above(square)
+    found = points(curve, grid(reach, _STEPS), tail)
     if found is None or mu > 1e150:
         return 1.0
     law, away = (
@@ -208,7 +210,7 @@ def beside_gaussian(curve: CoverCurve, square: Fraction, apart: Fraction, epsilo
     )
     x = epsilon - losses(law, found.step)
     beside = gaussian_curve(x - 4 * SLACK * (epsilon + reach), mu)
-    return min(1.0, (math.fsum(law.mass * beside) * _UP + law.rest + away) * (1 + SLACK) + SMALLEST_DELTA)
+    return min(1.0, (float(np.sum(law.mass * beside)) * _UP + law.rest + away) * (1 + SLACK) + SMALLEST_DELTA)
 
 
 @lru_cache(maxsize=256)

@@ -236,6 +236,17 @@ def test_enumerated_lists_are_within_the_mu_and_the_divergences_of_their_curve(n
             assert np.logaddexp.reduce(logs) / b <= cover_renyi(curve, b)
 
 
+@pytest.mark.parametrize("b", [1e-3, 0.1, 0.3, 3.0, 100.0])
+def test_divergences_are_those_of_the_law(b):
+    curve = curve_of(0.09, "replace", 10)
+    found = points(curve, grid(curve.pure, 4096), 1e-300)
+    law, at = found.law(), losses(found.law(), found.step)
+    with np.errstate(divide="ignore"):
+        exact = np.logaddexp.reduce(np.log(law.mass) + b * at) / b
+    assert cover_renyi(curve, b) == pytest.approx(exact, rel=1e-6)
+    assert cover_renyi(curve, b) >= exact * (1 - 1e-12) or b < 0.01  # where the logarithm of nearly 1 is rounded
+
+
 def test_two_lists_are_within_the_convolution_of_their_laws():
     pairs = [(P, Q, curve) for P, Q, curve in neighbours("replace")][::7]
     for (P, Q, one), (R, S, two) in itertools.combinations(pairs[:6], 2):

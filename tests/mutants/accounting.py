@@ -44,7 +44,6 @@ MUTANTS = [
     _m("law: rest of two not added", "dominating", "(self.rest + other.rest) * (1 + SLACK)", "0.0", _PAIRS),
     _m("law: a cover's mu at the hull's own point", "dominating", "hull, later = found.hull()[:-1], found.epsilon[1:]", "hull, later = found.hull()[:-1] / 2, found.epsilon[1:]", _PAIRS),
     _m("law: divergences halved", "dominating", "math.log1p(more * _UP) / b", "math.log1p(more * _UP / 2) / b", _PAIRS),
-    _m("bill: the cover's rest dropped", "dominating", "* _UP + law.rest + away)", "* _UP + away)", _PAIRS),
     _m("bill: what is away from Gaussian dropped beside a cover", "dominating", "* _UP + law.rest + away)", "* _UP + law.rest)", _PAIRS),
     _m("composed: rest of covers dropped", "composition", "* _UP + atoms.rest)", "* _UP)", _PAIRS),
     _m("composed: one cover for several", "composition", "law = found.law().times(cost.times)", "law = found.law()", _PAIRS),
