@@ -23,7 +23,16 @@ import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
 from dpfast.files.entries import TableBuilder, block_rows
-from dpfast.files.names import FILL_OR_DROP, LONGEST, LONGEST_LINE, LabelReader, NotNumbers, features_of, opened
+from dpfast.files.names import (
+    FILL_OR_DROP,
+    LONGEST,
+    LONGEST_LINE,
+    LabelReader,
+    NotNumbers,
+    features_of,
+    opened,
+    told_apart,
+)
 from dpfast.parts.blocks import threads
 from dpfast.tables.columns import Date, Numeric, refuse_lacking
 from dpfast.tables.discovered import Discovered
@@ -333,7 +342,7 @@ def header_of(lines, separator):
             f"the header row has only one column, {names[0]!r}; columns must be separated by {what}, unless another "
             f"separator is given: {likely!r} may be right"
         )
-    return names, rows.line_num
+    return told_apart(names), rows.line_num
 
 
 @contextmanager

@@ -19,23 +19,36 @@ def check_names(names, label, needs_label):
     """Refuse invalid names, and names that lack the label."""
     if not names:
         raise ValueError("the file is empty; the first row must name the columns")
-    if "" in names:
-        raise ValueError(
-            f"column {names.index('') + 1} has no name; name it, or leave it out if it numbers the rows. Lines that "
-            "end with a separator make such a column"
-        )
     nul = next((name for name in names if "\0" in name), None)
     if nul is not None:
         raise ValueError(f"the name {nul!r} of column {names.index(nul) + 1} has a NUL in it")
     if (twice := repeated(names)) is not None:
-        hint = "; the first row must name the columns" if all(name.isdecimal() for name in names) else ""
-        raise ValueError(f"two columns have the name {twice!r}{hint}")
+        raise ValueError(f"two columns have the name {twice!r}; the first row must name the columns")
     if needs_label and label is None:
         raise ValueError(f"say which column holds the labels (--label); the columns are {listed(names)}")
     if label is not None and label not in names:
         raise ValueError(not_there(label, names))
     if len(names) - (label is not None) < 1:
         raise ValueError("there is no column besides the label")
+
+
+def told_apart(names):
+    """Return different names: of columns without a name their places, and numbers behind repeated names.
+
+    Numbers are left as they are, since a header of numbers is rather a row.
+    """
+    names = [name or f"column {k + 1}" for k, name in enumerate(names)]
+    if all(name.isdecimal() for name in names):
+        return names
+    found: dict[str, None] = {}
+    taken, last = {*names}, dict.fromkeys(names, 1)
+    for name in names:
+        new = name
+        while new in found or (new != name and new in taken):
+            last[name] += 1
+            new = f"{name} ({last[name]})"
+        found[new] = None
+    return [*found]
 
 
 def features_of(names, label):
@@ -49,7 +62,8 @@ def refuse_label(path, label):
 
 
 _SPARSE = (".svm", ".svmlight", ".libsvm")
-_ENDINGS = (".csv", ".tsv", ".parquet", *_SPARSE, ".npz")
+_TEXT = (".csv", ".tsv", ".txt", ".data")
+_ENDINGS = (*_TEXT, ".parquet", *_SPARSE, ".npz")
 WANTED_NAME = f"the name of a file to read must end in one of {', '.join(_ENDINGS)}"
 LONGEST_LINE = 1 << 27  # bytes, where a format says nothing smaller
 EXPANSION, ALWAYS = 400, 1 << 28  # a compressed file may have so many times its bytes, and 256 MB in any case
@@ -154,7 +168,7 @@ def kind_of(path):
         raise ValueError(f"{path}: {WANTED_NAME}")
     if not path.is_file() and not (ending == ".parquet" and (path.is_dir() or glob.glob(str(path)))):
         raise FileNotFoundError(f"{path}: there is no such file")
-    kinds = {".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".npz": "npz"}
+    kinds = dict.fromkeys(_TEXT, "csv") | {".parquet": "parquet", ".npz": "npz"}
     return kinds.get(ending, "svmlight")
 
 

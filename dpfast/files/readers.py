@@ -48,7 +48,7 @@ def read_table(
     """Read a table and its labels; the ending of the name determines the type of file.
 
     ===========================  ======================================================================
-    .csv, .tsv (and .gz)         a header row, then numbers or true/false
+    .csv, .tsv, .txt, .data      a header row, then numbers or true/false (and .gz)
     .parquet                     numbers or booleans; a folder or a pattern of files is one table
     .svm, .svmlight, .libsvm     feature numbers from 1, the label first (and .gz)
     .npz                         ``X`` or a scipy sparse matrix; ``y`` and ``feature_names`` if present

@@ -12,7 +12,15 @@ from hostile import BYTES, SECONDS, bombs, models, npz, sparse, table, tables, t
 import dpfast
 from dpfast.files.readers import read_table
 
-READ = {"none.npz", "sparse.npz", "rows.csv.gz", "tiny groups.parquet", "columns.csv", "diagonals.npz"}  # only odd
+READ = {
+    "names.csv",
+    "none.npz",
+    "sparse.npz",
+    "rows.csv.gz",
+    "tiny groups.parquet",
+    "columns.csv",
+    "diagonals.npz",
+}  # only odd
 MODEL = Path(__file__).parents[1] / "models_v1" / "list.json"
 
 

@@ -119,9 +119,7 @@ def test_a_threshold_turns_numbers_into_bits_exactly(write):
         ("a,b,y\n1,0,u\n0,1\n", "line 3 has 2 cells, the header row 3"),
         ("a,b,y\n1,0,u,7\n0,1,v,7\n", "line 2 has 4 cells, the header row 3"),
         ("a,b,class\n1,0,u\n", "no column 'y' to take labels from; there is a, b, class"),
-        ("a,a,y\n1,0,u\n", "two columns have the name 'a'"),
         ("0,0,1\n1,0,1\n", "two columns have the name '0'; the first row must name the columns"),
-        (",a,y\n0,1,u\n1,1,u\n", "column 1 has no name; .* if it numbers the rows"),
         ("a;b;y\n1;0;u\n", "one column, 'a;b;y'; columns must be separated by commas"),
         ("y\nu\n", "no column besides the label"),
         ("", "the file is empty"),
@@ -225,6 +223,24 @@ def test_a_folder_and_a_pattern_of_parquet_files_are_one_table(tmp_path, rng):
         read_table(folder, label="y", values="numbers")
     with pytest.raises(FileNotFoundError, match="no such file"):
         read_table(tmp_path / "none-*.parquet", label="y")
+
+
+@pytest.mark.parametrize(
+    ("header", "names"),
+    [
+        (",a,y", ["column 1", "a"]),
+        ("a,a,y", ["a", "a (2)"]),
+        ("a (2),a,a,a,y", ["a (2)", "a", "a (3)", "a (4)"]),
+        (",column 1,y,", ["column 1", "column 1 (2)", "column 4"]),
+    ],
+)
+@pytest.mark.parametrize("ending", ["csv", "txt", "data"])
+def test_columns_without_a_name_have_their_place_and_repeated_names_a_number(write, header, names, ending):
+    width = header.count(",") + 1
+    row = ["u" if name == "y" else str(k % 2) for k, name in enumerate(header.split(","))]
+    table = read_table(write(f"{header}\n{','.join(row)}\n", f"t.{ending}"), label="y")
+    assert table.feature_names == names
+    assert table.X.shape == (1, width - 1)
 
 
 def test_an_svmlight_file_has_its_labels_and_counts_features_from_one(write):
