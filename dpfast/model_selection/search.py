@@ -16,7 +16,7 @@ from dpfast.accounting import Budget, Composed, Cost, PrivacySpend, Release, dis
 from dpfast.accounting.claims import pair_cost, warn, warn_of_claim
 from dpfast.accounting.costs import discrete_gaussian_cost
 from dpfast.accounting.numbers import check_neighbors, delta_of, epsilon_of, remembered
-from dpfast.accounting.selection import gaussian_claims, selection_base
+from dpfast.accounting.selection import gaussian_claims, selection_base, selection_epsilon
 from dpfast.learners.base import PrivateClassifier as Learner
 from dpfast.learners.parameters import PrivateParameters
 from dpfast.learners.private import PrivateClassifier
@@ -27,6 +27,8 @@ from dpfast.tables.labels import are_equal, labels_as_they_are, seen_labels
 from dpfast.tables.sources import picked
 
 _MOST_RUNS = 1000
+_LINES = 64  # claims of a curve
+_TRIES = 8
 
 
 @dataclass(frozen=True)
@@ -199,20 +201,45 @@ def _offered(estimators):
 
 
 def _run_claim(offered, train, classes, claimed, runs):
-    """Set the estimators to the claim of each fit, and return it; use Gaussian claims if all costs allow that."""
+    """Set the estimators to the claim of each fit, and return it.
+
+    Gaussian claims are used if all costs allow that, and otherwise the curves of the fits if there are greedy covers
+    among them; else only the pair of each fit.
+    """
     epsilon, delta, neighbors = claimed
-    for gaussian in (True, False):
-        base, each = selection_base(epsilon, delta, runs=runs, gaussian=gaussian)
-        if not base > 0:
-            raise ValueError(f"epsilon = {epsilon!r} is too little for {runs} runs")
+
+    def costs_at(base, each):
+        """Return the costs of the fits, and of a count, for this claim of each."""
         for estimator in offered:
             estimator.set_params(epsilon=base, delta=each, neighbors=neighbors)
-        costs = [_cost(estimator, train, classes) for estimator in offered]
-        if gaussian:
-            count = discrete_gaussian_cost(discrete_gaussian_sigma(base, each), sensitivity=1, releases=1, size=1)
-            if all(_as_gaussian(cost, base, each, epsilon) for cost in {*costs, count}):
-                break
-    return base, each
+        fits = {_cost(estimator, train, classes) for estimator in offered}
+        return {*fits, discrete_gaussian_cost(discrete_gaussian_sigma(base, each), sensitivity=1, releases=1, size=1)}
+
+    (wide, each), (narrow, _) = (selection_base(epsilon, delta, runs=runs, gaussian=kind) for kind in (True, False))
+    if not narrow > 0:
+        raise ValueError(f"epsilon = {epsilon!r} is too little for {runs} runs")
+    costs = costs_at(wide, each)
+    if all(_as_gaussian(cost, wide, each, epsilon) for cost in costs):
+        return wide, each
+    base = wide
+    for _ in range(_TRIES if any(each.kind == "cover" for cost in costs for each in cost) else 0):
+        needed = selection_epsilon(_own_claims(frozenset(costs), base, each, epsilon), delta, runs=runs)
+        if needed <= epsilon:
+            return base, each
+        base *= min(epsilon / needed, 0.999)
+        if base <= narrow:
+            break
+        costs = costs_at(base, each)
+    costs_at(narrow, each)
+    return narrow, each
+
+
+@remembered
+def _own_claims(costs, base, each, most):
+    """Return claims with epsilons up to `most` of releases of any of these costs, and their pair."""
+    together = [Composed(cost) for cost in costs]
+    reach = [most / _LINES * (k + 0.5) for k in range(_LINES)]
+    return [(base, each), *((epsilon, min(max(t.delta(epsilon) for t in together), 1 - 1e-15)) for epsilon in reach)]
 
 
 @remembered

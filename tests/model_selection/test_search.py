@@ -8,7 +8,7 @@ from scipy import stats
 
 import dpfast
 from dpfast import CodeTable, HalfspaceClassifier, ProjectedHalfspaceClassifier
-from dpfast.accounting import Budget, BudgetExceeded, discrete_gaussian_sigma
+from dpfast.accounting import Budget, BudgetExceeded, Composed, discrete_gaussian_sigma, selection_epsilon
 from dpfast.accounting.costs import discrete_gaussian_cost
 from dpfast.accounting.selection import gaussian_mu, selection_base
 from dpfast.model_selection import private_search, search
@@ -122,10 +122,24 @@ def test_a_run_with_laplace_noise_has_the_claim_of_a_pair_alone(rng):
     for learner, expected in (
         (ProjectedHalfspaceClassifier(margin=0.1, n_rounds=2), gaussian),
         (ProjectedHalfspaceClassifier(margin=0.1, n_rounds=2, probability_share=0.99), pair),
-        (dpfast.DecisionListClassifier(threshold=0.5), pair),
+        (dpfast.DecisionListClassifier(threshold=0.5, accounting="paper", coverage_weight=0), pair),
     ):
         found = private_search([learner], X, y, runs=30, classes=[0, 1], random_state=1)
         assert (found.run_epsilon, found.run_delta) == expected
+
+
+def test_a_run_of_a_list_has_the_claims_of_its_curve(rng):
+    X, y = rng.random((200, 3)), np.arange(200) % 2
+    pair, gaussian = (selection_base(1.0, 1e-6, runs=30, gaussian=kind) for kind in (False, True))
+    lists = [dpfast.DecisionListClassifier(threshold=threshold) for threshold in (0.3, 0.5)]
+    for neighbors, least in (("replace", 0.85), ("add-remove", 0.97)):
+        found = private_search(lists, X, y, runs=30, classes=[0, 1], neighbors=neighbors, random_state=1)
+        assert pair[0] < least * gaussian[0] < found.run_epsilon < gaussian[0]
+        fit = dpfast.DecisionListClassifier(found.run_epsilon, found.run_delta, neighbors=neighbors, threshold=0.5)
+        together = Composed(fit.fit(X, y, classes=[0, 1]).privacy_.cost)
+        claims = [(found.run_epsilon, found.run_delta)]
+        claims += [(epsilon, together.delta(epsilon)) for epsilon in np.arange(0.5, 64) / 64]
+        assert selection_epsilon(claims, 1e-6, runs=30) <= 1.0
 
 
 def test_a_learner_that_charges_no_budget_has_the_claim_of_a_pair_alone(rows):
