@@ -1,7 +1,8 @@
-"""Random tables and every private classifier: is a model worse than no model, or its probabilities wrong?
+"""Every private classifier: is a model worse than no model, are its probabilities wrong, is it worse with more budget?
 
-`python tests/faults/usefulness.py --seconds 600 --most 1000000` prints every fit that is worse than its noise explains;
-`--all` prints every fit. `test_utility.py` runs a few.
+`python tests/faults/usefulness.py --seconds 600 --most 1000000` prints every fit to a random table that is worse than
+its noise explains; `--all` prints every fit. `--ladders` prints every learner at every epsilon, on tables of all kinds
+up to 50,000 rows: accuracy and area under the curve. `test_utility.py` runs a few of both.
 """
 
 import argparse
@@ -12,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+import scipy.sparse as sp
 from scipy.special import expit
 from sklearn.metrics import roc_auc_score
 
@@ -174,6 +176,103 @@ def worse(case: Case, found: Judged, data: Table) -> list[str]:
     return said
 
 
+# ---- ladders of budgets ----------------------------------------------------------------------------------------------
+
+KINDS = "codes", "undeclared", "signs", "dense", "sparse"
+
+
+class Ladder(NamedTuple):
+    """What a learner does on new rows at rising epsilons: medians over seeds."""
+
+    epsilons: tuple[float, ...]
+    accuracy: np.ndarray
+    auc: np.ndarray
+    larger: float  # the share of the larger class
+    rows: int
+    rare: float  # the share of the smaller class
+
+    def told(self) -> str:
+        right, ranked = (" ".join(f"{each:.3f}" for each in figures) for figures in (self.accuracy, self.auc))
+        return f"accuracy {right}, AUC {ranked}, larger class {self.larger:.3f}"
+
+    def faults(self, noise: float) -> list[str]:
+        """Falls with budget, ranks below a half, and accuracies below the larger class that noise does not explain."""
+        said, sample = [], 3 * math.sqrt(self.rare / TEST)
+        ranks = 3 / math.sqrt(12 * self.rare * TEST)
+        for k, epsilon in enumerate(self.epsilons):
+            hidden = noise / (epsilon * self.rows)
+            allowed = {"accuracy": hidden + sample, "AUC": hidden / self.rare + ranks}
+            for name, figures in (("accuracy", self.accuracy), ("AUC", self.auc)):
+                fall = figures[: k + 1].max() - figures[k]
+                if fall > allowed[name]:
+                    said.append(f"{name} falls by {fall:.3f} to epsilon {epsilon:g}")
+            if self.auc[k] < 0.5 - allowed["AUC"]:
+                said.append(f"AUC {self.auc[k]:.3f} at epsilon {epsilon:g}")
+            if self.accuracy[k] < self.larger - allowed["accuracy"]:
+                said.append(f"accuracy {self.accuracy[k]:.3f} at epsilon {epsilon:g}")
+        return said
+
+
+def rows_of(rng: np.random.Generator, kind: str, n: int, share: float) -> tuple:
+    """The arguments of a learner, and rows and labels to learn from and to be judged by; a share of labels is 1."""
+    latent = rng.normal(size=(n + TEST, 12))
+    odds = latent[:, :4].sum(axis=1) + rng.logistic(size=n + TEST) / 2
+    y = (odds > np.quantile(odds, 1 - share)).astype(np.int64)
+    arguments: dict = {}
+    if kind in ("codes", "undeclared"):
+        X = pd.DataFrame({f"n{j}": latent[:, j] for j in range(8)})
+        X["w"] = WORDS[np.clip(np.floor(latent[:, 3] + 2.5), 0, 4).astype(int)]
+        if kind == "codes":
+            arguments["schema"] = Schema(
+                [*(Numeric(f"n{j}", -4, 4, edges=16) for j in range(8)), Category("w", WORDS.tolist())],
+                label=Label("y", [0, 1]),
+            )
+    elif kind == "signs":
+        X = latent > np.linspace(-1, 1, 12)
+    elif kind == "dense":
+        X = np.clip(latent / 4, -1, 1)
+    else:
+        often = 1 / np.arange(2, 402)  # of 400 words; the first ones of each dozen speak for the label
+        chance = often * np.exp(0.8 * np.tile(latent, 34)[:, :400]) / np.exp(0.32)
+        X = sp.csr_array((rng.random(chance.shape) < chance).astype(np.float64))
+    return arguments, X[:n], y[:n], X[n:], y[n:]
+
+
+def ladder(case: Case, data: tuple, epsilons=EPSILONS, seeds=range(3)) -> Ladder:
+    """Fit a learner at each epsilon, with so many seeds."""
+    arguments, X, y, new, truth = data
+    arguments = case.parameters | arguments
+    right, ranked = (np.empty((len(epsilons), len(seeds))) for _ in range(2))
+    for k, epsilon in enumerate(epsilons):
+        for j, seed in enumerate(seeds):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                model = case.make(epsilon=epsilon, random_state=seed, **arguments).fit(X, y, classes=[0, 1])
+            right[k, j] = (model.predict(new) == truth).mean()
+            ranked[k, j] = roc_auc_score(truth, model.decision_function(new))
+    rare = min(truth.mean(), 1 - truth.mean())
+    return Ladder(tuple(epsilons), np.median(right, 1), np.median(ranked, 1), 1 - rare, len(y), rare)
+
+
+LADDERS = {
+    name: CASES[name]._replace(parameters={}, noise=300)
+    for name in ("halfspace", "list", "boosted", "projected", "winnow")
+}
+
+
+def climb(most: int, names: list[str]) -> None:
+    """Print all ladders."""
+    for n in [n for n in (500, 5_000, 50_000) if n <= most]:
+        for kind in KINDS:
+            for share in (0.5, 0.2, 0.02):
+                for name in names:
+                    start = time.monotonic()
+                    found = ladder(LADDERS[name], rows_of(np.random.default_rng(n), kind, n, share))
+                    faults = "; ".join(found.faults(LADDERS[name].noise)) or "well"
+                    took = time.monotonic() - start
+                    print(f"{name}, {kind}, {n} rows, {share}: {found.told()}: {faults} ({took:.0f} s)", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=60)
@@ -182,7 +281,10 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--all", action="store_true", help="print every fit")
     parser.add_argument("--cases", nargs="*", default=list(CASES))
+    parser.add_argument("--ladders", action="store_true", help="print every learner at every epsilon")
     given = parser.parse_args()
+    if given.ladders:
+        return climb(max(given.most, 50_000), [name for name in given.cases if name in LADDERS])
     rng, end, fits, faults = np.random.default_rng(given.seed), time.monotonic() + given.seconds, 0, 0
     while time.monotonic() < end:
         data = table(rng, given.most, given.columns)
