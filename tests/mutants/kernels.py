@@ -79,7 +79,7 @@ MUTANTS = [
     _m("unit rows: entries of sparse rows rounded up", "csrc/unit_rows_real.h", "u * (int32_t)(data[p] * s);", "u * (int32_t)(data[p] * s + 1);", "kernels/test_unit_rows.py"),
     _m("unit rows: entries of dense rows rounded up", "csrc/unit_rows_real.h", "u * (int32_t)(row[j] * s);", "u * (int32_t)(row[j] * s + 1);", "kernels/test_unit_rows.py"),
     _m("unit rows: one of the ones is not in the norm", "csrc/unit_rows_real.h", "square = (double)(end - rows->indptr[i]);", "square = (double)(end - rows->indptr[i] - 1);", "kernels/test_unit_rows.py"),
-    _m("unit rows: long rows without the intercept", "csrc/unit_rows_real.h", "(SHRINK * (double)row[j]);\n            square += (SHRINK * constant) * (SHRINK * constant);", "(SHRINK * (double)row[j]);",
+    _m("unit rows: long rows without the intercept", "csrc/unit_rows_real.h", "(by * (double)row[j]);\n            square += (by * constant) * (by * constant);", "(by * (double)row[j]);",
        "kernels/test_unit_rows.py"),
     _m("codes: counts of pairs overflow", "csrc/codes.c", "held + SPAN > UINT16_MAX", "held > 4 * UINT16_MAX", "kernels/test_codes.py"),
     _m("reals: where a level begins is in the one before", "csrc/reals.c", "x < begin[level + left / 2]", "x <= begin[level + left / 2]", "kernels/test_reals.py"),

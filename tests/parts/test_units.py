@@ -121,6 +121,17 @@ def test_a_part_that_is_read_again_in_another_order_is_an_error_at_any_time(form
             fitted(after)
 
 
+@pytest.mark.parametrize("other", ["units", "labels"])
+def test_a_part_that_is_read_again_with_other_units_or_labels_alone_is_an_error(other):
+    table = pd.DataFrame({"a": 1.0, "patient": np.arange(40) // 4, "buys": np.arange(40) % 2})
+    changed = table.assign(**({"patient": np.arange(40) % 10} if other == "units" else {"buys": 1 - table["buys"]}))
+    schema = Schema([Numeric("a", 0, 2, edges=4)], label=Label("buys", [0, 1]))
+    for after in (1, 2, 3, 5):
+        engine = Reread([(table, None)], [(changed, None)], after)
+        with pytest.raises(EngineLost, match="has other rows than before"):
+            few(HalfspaceClassifier, schema=schema).fit(engine, units="patient", rows_per_unit=4)
+
+
 def test_what_does_not_say_whose_each_row_is_is_refused_before_a_charge():
     frame = PEOPLE[:90].assign(patient=WHOSE["texts"][:90])
     mixed = [(frame[:40], None), (frame[40:].assign(patient=1), None)]
