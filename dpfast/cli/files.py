@@ -194,11 +194,11 @@ def declaration_of(data, path, label=None, classes=None, unit=None, ignore=(), *
 def read_declared(data, schema, memory, **text):
     """Return a table of the schema's columns and label, read block by block; at most `memory` GB are in memory."""
     from dpfast.files.encodings import FileParts
-    from dpfast.files.readers import Table
+    from dpfast.files.readers import FileTable
 
     with errors.status(f"reading {data}"):
         encoded = FileParts(data, memory=int(memory * 1e9), **text).encoded(schema, schema.label)
-        return Table(encoded, encoded.labels(), None)
+        return FileTable(encoded, encoded.labels(), None)
 
 
 def read_codes_of(data, schema, *, label=None, labelled=False, **text):

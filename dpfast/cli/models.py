@@ -17,7 +17,7 @@ from typer.core import TyperCommand
 from .printers import show_average, show_feature, show_halfspace, show_rules, show_scores, show_weights
 
 
-class Model(NamedTuple):
+class ModelKind(NamedTuple):
     """A kind of model."""
 
     estimator: str  # the name of its class in dpfast
@@ -152,30 +152,30 @@ OPTIONS = {
 _NO_SIGNS = ("negations",)
 _NO_DELTA = ("delta", *_NO_SIGNS)
 MODELS = {
-    "decision-list": Model(
+    "decision-list": ModelKind(
         "DecisionListClassifier", "coverage_weight max_rules conjunctions rule_counts accounting", show_rules
     ),
-    "winnow": Model(
+    "winnow": ModelKind(
         "DPWinnowClassifier", "updates draws feature_range clip probability_share", show_weights,
         lambda own: "bits" if own["feature_range"] is None else "numbers",
     ),
-    "halfspace": Model("HalfspaceClassifier", "rounds intercept interactions", show_scores, "either", _NO_SIGNS),
-    "boost": Model(
+    "halfspace": ModelKind("HalfspaceClassifier", "rounds intercept interactions", show_scores, "either", _NO_SIGNS),
+    "boost": ModelKind(
         "BoostedHalfspaceClassifier", "density rounds learning_rate weak_learner intercept probability_share",
         show_halfspace, lambda own: "bits" if own["weak_learner"] == "stump" else "either", _NO_SIGNS,
     ),
-    "projected": Model(
+    "projected": ModelKind(
         "ProjectedHalfspaceClassifier", "margin components rounds intercept probability_share",
         show_halfspace, "either", _NO_SIGNS,
     ),
-    "net": Model(
+    "net": ModelKind(
         "NetHalfspaceClassifier", "margin components projections net_radius max_seconds intercept probability_share",
         show_halfspace, "either", lacks=_NO_DELTA, auto={"margin": 0.1, "components": 4},
     ),
-    "finite-class": Model(
+    "finite-class": ModelKind(
         "FiniteClassLearner", "probability_share", show_feature, lacks=_NO_DELTA, fixed={"hypotheses": "features"}
     ),
-    "linear-learner": Model(
+    "linear-learner": ModelKind(
         "LinearLearner", "intercept probability_share", show_average, "either", fixed={"out_of_range": "error"}
     ),
 }  # fmt: skip

@@ -88,7 +88,7 @@ def stream(
 
         import dpfast
         from dpfast.files.encodings import read_code_steps
-        from dpfast.files.readers import Table, read_steps
+        from dpfast.files.readers import FileTable, read_steps
         from dpfast.learners.fitting import interrupts_wait
         from dpfast.learners.winnow.streaming import refuse_open
         from dpfast.tables.labels import tidy_labels
@@ -118,7 +118,7 @@ def stream(
             ending.callback(estimator.close)
         if declaration is not None:
             refuse_open(declaration)
-            steps = (Table(X, y, None) for X, y in read_code_steps(data, step, declaration, skip=skip))
+            steps = (FileTable(X, y, None) for X, y in read_code_steps(data, step, declaration, skip=skip))
         else:
             steps = read_steps(
                 data,

@@ -22,7 +22,7 @@ from dpfast.tables.labels import LabelColumn, tidy_labels
 from dpfast.tables.naming import listed
 
 
-class Table(NamedTuple):
+class FileTable(NamedTuple):
     """The content of a file; `feature_names` is None if columns have no names, `y` if no labels were requested."""
 
     X: Any
@@ -44,7 +44,7 @@ def read_table(
     encoding: str = "utf-8",
     memory: int | None = None,
     scratch: str | os.PathLike[str] | None = None,
-) -> Table:
+) -> FileTable:
     """Read a table and its labels; the ending of the name determines the type of file.
 
     ===========================  ======================================================================
@@ -88,7 +88,7 @@ def read_table(
 
     Returns
     -------
-    Table
+    FileTable
         X : BitMatrix, ndarray or CSR matrix, shape (n, d)
         y : of int64 if all labels are integers, else of str, shape (n,): ndarray, or a `LabelColumn`, which keeps each
         spelling once; ``numpy.asarray`` makes an array of either
@@ -110,21 +110,21 @@ def read_table(
     if kind == "bundled":
         return _bundled(path, label, entries)
     if kind == "parquet":
-        return Table(*parquet.table_of(path, label, needs_label, entries, spool))
+        return FileTable(*parquet.table_of(path, label, needs_label, entries, spool))
     if kind == "npz":
-        return Table(*npz.table_of(path, label, needs_label, entries))
+        return FileTable(*npz.table_of(path, label, needs_label, entries))
     if kind == "svmlight":
         X, y = svmlight.table_of(path, label, entries, n_features)
-        return Table(X, y, None)
+        return FileTable(X, y, None)
     with csv.faults_of(path):
         file = csv.CsvFile(path, separator=separator or separator_of(path), decimal=decimal, encoding=encoding)
         check_names(file.names, label, needs_label)
         X, labels = csv.table_of(file, label, entries.typed(False), spool)
-        return Table(X, None if label is None else labels.column(), features_of(file.names, label))
+        return FileTable(X, None if label is None else labels.column(), features_of(file.names, label))
 
 
 def read_steps(path, size, classes, *, label=None, threshold=None, values="bits", limits=None, skip=0, n_features=None):
-    """Yield a `Table` of `size` rows at a time, in order, each as soon as its rows are there, after `skip` rows.
+    """Yield a `FileTable` of `size` rows at a time, in order, each as soon as its rows are there, after `skip` rows.
 
     The arguments are those of `read_table`; the path "-" is a CSV table from standard input. `classes` are all possible
     labels, as texts; labels are integers if all of them are. CSV files are held a step at a time, others as a whole.
@@ -140,12 +140,12 @@ def read_steps(path, size, classes, *, label=None, threshold=None, values="bits"
             raise ValueError(f"{path}: {fewer(len(y), skip)}")
         y = _declared(y, classes, 0)
         for start in range(skip, len(y), size):
-            yield Table(X[start : start + size], y[start : start + size], names)
+            yield FileTable(X[start : start + size], y[start : start + size], names)
         return
     with csv.faults_of(named(path)):
         for part, seen in csv_steps(path, size, skip, label):
             X, labels = csv.table_of(part, label, entries, Spool())
-            yield Table(X, _declared(labels.column(), classes, seen), features_of(part.names, label))
+            yield FileTable(X, _declared(labels.column(), classes, seen), features_of(part.names, label))
 
 
 def named(path):
@@ -200,4 +200,4 @@ def _bundled(path, label, entries):
     entries = entries.typed(True)
     bits = entries.values == "bits"
     X = BitMatrix(data.data, feature_names=names) if bits else from_sparse(data.data, entries, names)
-    return Table(X, tidy_labels(data.target), names)
+    return FileTable(X, tidy_labels(data.target), names)

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_consistent_length, validate_data
 from dpfast.kernels.reals import norm
 from dpfast.learners.batches import in_batches
 from dpfast.learners.calibration import level_counts
-from dpfast.learners.fitting import Private, Public, Run
+from dpfast.learners.fitting import Fit, Private, Public
 from dpfast.learners.notes import notes_of
 from dpfast.learners.parameters import VERBOSE, Kind, estimator
 from dpfast.learners.probabilities import SidedProbabilities, confusion
@@ -266,7 +266,7 @@ class PrivateClassifier(TableReader, Private, Saved, Shown, Watched, TableClassi
         """Return checked parameters as `fit` needs them; overridden by learners that also learn from streams."""
         return p
 
-    def _settle(self, run: Run) -> None:
+    def _settle(self, run: Fit) -> None:
         super()._settle(run)
         self.notes_ = [visible(note) for note in (*notes_of(self), *run.notes)]
 

@@ -175,7 +175,9 @@ class CountedClassifier(PrivateClassifier):
         """Return probabilities of the classes, estimated from noisy counts; the label of `predict` has the largest."""
         return self._released_model().shares(self._read_rows(X))
 
-    @if_counted("probability_share", "class_counts_", lambda learner: issubclass(model_of(type(learner)), SidedModel))
+    @if_counted(
+        "probability_share", "class_counts_", lambda learner: issubclass(model_of(type(learner)) or Model, SidedModel)
+    )
     def calibration_line(self) -> Line:
         """Return the line that maps places of rows to log odds of classes_[1].
 
@@ -184,3 +186,7 @@ class CountedClassifier(PrivateClassifier):
         dpfast.learners.calibration.Line
         """
         return self._released_model().line()
+
+    def _has_sides(self) -> bool:
+        """Return whether the models have levels of a score."""
+        return issubclass(model_of(type(self)) or Model, SidedModel)

@@ -63,7 +63,7 @@ _USUAL_DAYS = np.arange(-18263.0, 21916.0, 1461.0)  # and of dates: every four y
 
 
 @dataclass(frozen=True)
-class Plan:
+class SurveyPlan:
     """The planned survey, its cost, and the budget that it leaves.
 
     `first` counts columns in the first look, `second` in the second one, and `labels` the labels. `cost` is that of the
@@ -92,7 +92,7 @@ def plan(
     rows_per_unit: int = 1,
     n: int | None = None,
     **learner: Any,
-) -> Plan:
+) -> SurveyPlan:
     """Plan the survey of a schema for a budget, which it shares with the learner that follows if `share` is below 1.
 
     `labels` says whether labels are counted, too, and whether their set has to be discovered ("open") or is "declared".
@@ -150,7 +150,7 @@ def _plan(schema, epsilon, delta, share, weight, neighbors, labels, rows_per_uni
         for each, of in zip((unit, unit * max(1, weight)), words, strict=True)
     ]
     second = OpeningHistogram(scales[1], unit)
-    return Plan(histogram[0], second, histogram[1], noise.cost, *noise[2:])
+    return SurveyPlan(histogram[0], second, histogram[1], noise.cost, *noise[2:])
 
 
 def widest(schema: Schema) -> list[CodeColumn]:
@@ -198,7 +198,7 @@ def _pure_plan(schema, epsilon, labels, moved, moved_first, share):
     left, of_survey = (0.0, epsilon) if share == 1 else split(epsilon, share)
     first = OpeningHistogram(moved_first / (of_survey * FIRST_LOOK), 1, pure=True)
     second = OpeningHistogram(moved / (of_survey * (1 - FIRST_LOOK)), 1, pure=True)
-    return Plan(first, second, first, (Cost("pure", decimal_above(of_survey)),), left)
+    return SurveyPlan(first, second, first, (Cost("pure", decimal_above(of_survey)),), left)
 
 
 @dataclass(frozen=True)
@@ -217,7 +217,7 @@ class Found:
 def discover(
     encoding: Any,
     exact: Counts,
-    planned: Plan,
+    planned: SurveyPlan,
     rng: np.random.Generator,
     classes: Sequence | None = None,
     n: int | None = None,

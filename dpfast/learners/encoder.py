@@ -13,7 +13,7 @@ from dpfast.accounting import Budget, PrivacySpend, Release
 from dpfast.files.encodings import source_of
 from dpfast.learners.batches import in_batches
 from dpfast.learners.discovery import discover, plan
-from dpfast.learners.fitting import Private, Public, Run
+from dpfast.learners.fitting import Fit, Private, Public
 from dpfast.learners.parameters import SCHEMA, Parameters, SchemaLike, estimator, parameter
 from dpfast.learners.scikit import BaseEstimator, TransformerMixin
 from dpfast.tables.arrays import refuse_parts
@@ -161,7 +161,7 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
         self.other_: dict[str, float] = {}
         return self
 
-    def _found(self, encoding: Any, found: Any, planned: Any, run: Run) -> Self:
+    def _found(self, encoding: Any, found: Any, planned: Any, run: Fit) -> Self:
         """Set the attributes from what a learner's fit discovered; the claim is the learner's."""
         self._become(self._public(encoding))
         assert run.claim is not None

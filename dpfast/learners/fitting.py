@@ -64,7 +64,7 @@ class NothingLearned(ValueError):
         return str(self.args[0])
 
 
-class Run:
+class Fit:
     """A fit under way.
 
     `released` lists the values given to `release`, in order; a learner may store another object there, such as a
@@ -138,16 +138,16 @@ class Private(PrivateParameters):
     _not_saved: tuple[str, ...] = ("budget", "checkpoint", "random_state", "schema")
 
     @contextmanager
-    def _fitting(self, rng: np.random.Generator) -> Iterator[Run]:
+    def _fitting(self, rng: np.random.Generator) -> Iterator[Fit]:
         """Run the block; once it has charged, publish everything that it released, also if it is interrupted."""
-        run = Run(self, rng)
+        run = Fit(self, rng)
         try:
             yield run
         finally:
             if run.claim is not None:
                 finished(self._settle, run)
 
-    def _settle(self, run: Run) -> None:
+    def _settle(self, run: Fit) -> None:
         """Replace the fitted attributes by those of the released model, complete or partial, and its claim."""
         assert run.public is not None
         self._become(run.public)
@@ -161,8 +161,8 @@ class Private(PrivateParameters):
     @contextmanager
     def _spending(
         self, public: Public, rng: np.random.Generator, cost: Sequence[Cost] = (), **releases: int | None
-    ) -> Iterator[Run]:
-        """Charge, then run the block like `_fitting`; the other parameters are those of `Run.charge`."""
+    ) -> Iterator[Fit]:
+        """Charge, then run the block like `_fitting`; the other parameters are those of `Fit.charge`."""
         with self._fitting(rng) as run:
             run.charge(public, cost, learns=True, **releases)
             yield run
@@ -237,7 +237,7 @@ class Private(PrivateParameters):
             "classes": "declared" if public.declared else "read off the rows",
         }
 
-    def _publish(self, run: Run) -> None:
+    def _publish(self, run: Fit) -> None:
         """Set the released attributes, from `run.released` and public values alone."""
         raise NotImplementedError
 
@@ -280,7 +280,7 @@ class Streamed(Private):
         finally:
             self._show(run)
 
-    def _show(self, run: Run) -> None:
+    def _show(self, run: Fit) -> None:
         """Publish the releases so far, and their claim."""
         self._publish(run)
         self.privacy_ = run.claim_so_far()

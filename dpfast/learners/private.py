@@ -1,7 +1,7 @@
 """Private classifiers by composition: a learner is parameters, a plan, what it learns, and a model."""
 
 import os
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -64,11 +64,11 @@ class PrivateClassifier(PrivateParameters, CallbackSupportMixin, ClassifierMixin
         What the fit decided, in short sentences that follow from released and public facts.
     """
 
-    reads = Codes()
+    reads: ClassVar[Any] = Codes()  # a Form
     schema: SchemaLike | None = SCHEMA_OR_NONE
     encoder_share: float | str = ENCODER_SHARE
     verbose: bool = VERBOSE
-    _not_saved = ("budget", "random_state", "schema")
+    _not_saved: ClassVar[tuple[str, ...]] = ("budget", "random_state", "schema")
     _model = ""
 
     def __init_subclass__(cls, name: str | None = None) -> None:

@@ -23,7 +23,7 @@ from dpfast.accounting.numbers import decimal_above, split
 from dpfast.kernels.reals import expit
 from dpfast.learners.batches import in_batches
 from dpfast.learners.calibration import LEVELS, Line, fitted_line, groups
-from dpfast.learners.fitting import Private, Run
+from dpfast.learners.fitting import Fit, Private
 from dpfast.learners.parameters import estimator, noise_scale, parameter, real
 from dpfast.learners.saving import entries, fraction, integers
 from dpfast.mechanisms import discrete_laplace
@@ -170,7 +170,7 @@ class Probabilities(Private):
         """Return the cost including that of the class counts; empty if the claim is the pair (epsilon, delta) only."""
         return (*cost, *p.counting_cost) if cost else ()
 
-    def _count_classes(self, run: Run, p: SimpleNamespace, counts: Callable[[], np.ndarray]) -> None:
+    def _count_classes(self, run: Fit, p: SimpleNamespace, counts: Callable[[], np.ndarray]) -> None:
         """Release the class counts, int64 of shape (cells, classes), with noise, if they were paid for."""
         if p.class_scale is None:
             return

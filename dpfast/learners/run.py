@@ -77,7 +77,7 @@ class Run:
         after a release sets it, so that nothing is lost that was paid for.
     """
 
-    def __init__(self, paid: fitting.Run, plan: Plan, solved: Solved, progress: Callable) -> None:
+    def __init__(self, paid: fitting.Fit, plan: Plan, solved: Solved, progress: Callable) -> None:
         self._paid, self._plan, self._progress = paid, plan, progress
         self._noise, self._steps = solved.noise, solved.steps
         self._used = dict.fromkeys(plan, 0)

@@ -19,7 +19,7 @@ from dpfast.tables.labels import labels_as_they_are
 from dpfast.tables.sources import count_rows, picked
 
 
-class Rows(NamedTuple):
+class LabelledRows(NamedTuple):
     """A part of a table and its labels."""
 
     X: Any
@@ -55,14 +55,14 @@ class PrivateSplit:
 
     Attributes
     ----------
-    train, test : Rows
+    train, test : LabelledRows
         Pairs (X, y).
     is_test : ndarray of bool, shape (n,)
         A mask of the test rows; read-only.
     """
 
     def __init__(self, X: Any, y: np.ndarray, is_test: np.ndarray, *, seeded: bool):
-        self.train, self.test = (Rows(*picked(X, y, kept, len(y))) for kept in (~is_test, is_test))
+        self.train, self.test = (LabelledRows(*picked(X, y, kept, len(y))) for kept in (~is_test, is_test))
         self.is_test, self._seeded = is_test, seeded
         self._model: PrivateClassifier | None = None
         self._lock = threading.Lock()

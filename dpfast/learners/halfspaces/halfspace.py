@@ -13,7 +13,7 @@ from dpfast.kernels.reals import exp, expit, log, norm
 from dpfast.learners.base import PrivateClassifier
 from dpfast.learners.batches import in_batches
 from dpfast.learners.halfspaces.images import LIMIT, CodeImage
-from dpfast.learners.halfspaces.model import Model, Noise, class_weights, sensitivity
+from dpfast.learners.halfspaces.model import HalfspaceState, Noise, class_weights, sensitivity
 from dpfast.learners.halfspaces.pairs import GROUPS, restored
 from dpfast.learners.halfspaces.plain import PlainImage
 from dpfast.learners.halfspaces.steepness import log_chances, log_odds
@@ -161,7 +161,7 @@ class HalfspaceClassifier(PrivateClassifier):
         trees = trees if n is None or depth_of(n, p.epsilon, p.delta, p.trees) else 0
         noise = Noise(p, image, k, most, trees << DEEPEST)
         public.others.update(n_rounds_=p.n_rounds, sigma_=noise.sigma / image.reach)
-        model = Model(image, k, rows.shape[1])
+        model = HalfspaceState(image, k, rows.shape[1])
         releases = {"pairs": most} if most else {}
         last = ({"middle": 1} if image.by_middle else {}) | ({"levels": 1} if image.by_margin else {})
         run.charge(public, noise.cost, opening=1, **releases, rounds=p.n_rounds, **last)

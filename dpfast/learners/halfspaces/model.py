@@ -65,7 +65,7 @@ from dpfast.accounting.costs import discrete_gaussian_cost
 from dpfast.kernels import reals
 from dpfast.kernels.reals import log
 from dpfast.learners.halfspaces.images import LIMIT, CodeImage
-from dpfast.learners.halfspaces.pairs import GROUPS, SHARE, Pairs, draws
+from dpfast.learners.halfspaces.pairs import GROUPS, SHARE, ColumnPairs, draws
 from dpfast.learners.halfspaces.scales import MOST_COLUMNS, ScaleMixture
 from dpfast.learners.halfspaces.steepness import LEVELS, REACH, STEPS, level_ends, middle_of, slope_and_height
 from dpfast.learners.halfspaces.trees import grow, weight
@@ -318,7 +318,7 @@ def sensitivity(reach, classes, neighbors):
     return math.isqrt((1 if classes == 2 else 2) * (changed_rows(neighbors) * reach) ** 2 - 1) + 1
 
 
-class Model:
+class HalfspaceState:
     """The releases so far: nothing, the opening, rounds, pairs, score levels."""
 
     def __init__(self, image, classes, width):
@@ -338,7 +338,7 @@ class Model:
         image = self.image
         longer = math.sqrt(image.radius**2 + most)  # entries of pairs are 1
         coef, _, _ = image.linear(self.descent.seen())
-        return Pairs(image.opening, coef, deviation * longer / math.sqrt(n_rounds))
+        return ColumnPairs(image.opening, coef, deviation * longer / math.sqrt(n_rounds))
 
     def join(self, interactions, deviation, n_rounds):
         """Add these pairs to the model for so many further rounds, if there are any."""

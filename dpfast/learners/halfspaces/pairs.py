@@ -92,7 +92,7 @@ def draws(neighbors, classes, limit, share, most, rows_per_unit=1):
     return [Draws(width, share / _FIRST), Draws(width, share - share / _FIRST, times=most - 1)]
 
 
-class Pairs:
+class ColumnPairs:
     """The pairs that are considered (`of`), and the public part of their scores.
 
     `coef` is what each code adds to the scores so far: shape (codes, columns), with one column for two classes.

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpfast.learners.fitting import Run, Streamed
+from dpfast.learners.fitting import Fit, Streamed
 from dpfast.learners.parameters import count, described, estimator
 
 from .hypothesis import Hypothesis, restored
@@ -174,7 +174,7 @@ class Following:
     fires.
     """
 
-    def __init__(self, run: Run):
+    def __init__(self, run: Fit):
         self.run = run
 
     def follow(self, points, labels):

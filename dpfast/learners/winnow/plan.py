@@ -68,7 +68,7 @@ class EveryFew:
 
 
 @dataclass(frozen=True)
-class Plan:
+class WinnowPlan:
     """Numbers of a run with the tight calibration; `PaperPlan` has those of the paper.
 
     An interval lies between two updates; both are numbered from 0, and interval k ends with update k.
@@ -154,7 +154,7 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class PaperPlan(Plan):
+class PaperPlan(WinnowPlan):
     """Numbers of [BF, Theorem 4.5]: one row per update, counted if it is a mistake, with the paper's noise."""
 
     threshold: int
@@ -223,7 +223,9 @@ def check_paper(p: SimpleNamespace) -> None:
             raise ValueError(f'calibration="paper" needs {name}=')
 
 
-def plan_of(p: SimpleNamespace, n_features: int, n_rows: int | None = None, rows: SignedRows | None = None) -> Plan:
+def plan_of(
+    p: SimpleNamespace, n_features: int, n_rows: int | None = None, rows: SignedRows | None = None
+) -> WinnowPlan:
     """Return the numbers of a run, from the checked parameters of `DPWinnowClassifier`, with the final schedule.
 
     The number of rows of a table is used if it is public, and of `rows` only the type. A ValueError says that no amount
@@ -251,7 +253,7 @@ def _tight(p, form, n_rows, rows):
         neighbors=p.neighbors,
         score_range=score_range,
     )
-    return Plan(
+    return WinnowPlan(
         n_updates=n_updates,
         n_draws=p.n_draws,
         learning_rate=eta,

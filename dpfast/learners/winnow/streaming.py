@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpfast.learners.base import refuse_weights
-from dpfast.learners.fitting import Run, Streamed
+from dpfast.learners.fitting import Fit, Streamed
 from dpfast.learners.saving import entries, integer
 from dpfast.learners.votes import NOTHING, Hypothesis, histogram
 from dpfast.learners.winnow.checkpoint import Checkpoint
-from dpfast.learners.winnow.plan import EveryFew, Plan, plan_of, streaming
+from dpfast.learners.winnow.plan import EveryFew, WinnowPlan, plan_of, streaming
 from dpfast.learners.winnow.scores import (
     KEY_BYTES,
     DenseScores,
@@ -52,11 +52,11 @@ class Stream:
     (Q) tests the number of its counting rows (C, in the paper), which enter the scores when the interval ends.
     """
 
-    plan: Plan
+    plan: WinnowPlan
     scores: DenseScores | TouchedScores
     unit: int  # of the rows
     hypothesis: Hypothesis
-    run: Run
+    run: Fit
     file: Checkpoint | None = None
     parameters: dict | None = None  # of the estimator at the time of the charge, for the file
     rounds: int = 0  # t
@@ -297,7 +297,7 @@ class WinnowStream(Streamed):
             self._restore(fitted["released"])
             self.notes_ = fitted["card"].get("notes", [])
             plan = plan_of(p, self._width)
-            run = Run(self, p.rng)
+            run = Fit(self, p.rng)
             run.paid(plan.cost, updates=plan.releases)
             run.released, run.used["updates"] = self.released_weights_[:], self.updates_
             self._owned()

@@ -16,7 +16,7 @@ import dpfast
 from dpfast import CodeTable
 from dpfast.learners.halfspaces.halfspace import image_of
 from dpfast.learners.halfspaces.images import LIMIT, Opening
-from dpfast.learners.halfspaces.pairs import GROUPS, Interaction, Pairs, draws, restored
+from dpfast.learners.halfspaces.pairs import GROUPS, ColumnPairs, Interaction, draws, restored
 from dpfast.parts import MemoryParts
 from dpfast.parts.blocks import Piece
 from dpfast.tables import Category, Label, Numeric, Schema
@@ -97,7 +97,7 @@ def opened(codes, labels, classes, seed):
     image = image_of(CodeRows(CodeTable(codes, SMALL, columns=COLUMNS)), classes, True)
     image.open(rng.exponential(5.0, image.opening_size), 1.0, len(codes))
     u = rng.normal(scale=rng.choice([0.1, 3.0]), size=(image.size, 1 if classes == 2 else classes))
-    return image, u, Pairs(image.opening, image.linear(u)[0], 1.0)
+    return image, u, ColumnPairs(image.opening, image.linear(u)[0], 1.0)
 
 
 def scores(image, u, pairs, codes, labels):
@@ -183,7 +183,7 @@ def law(q, pairs, exponents, most, limit=1):
 def plain_pairs(n=40.0):
     """The pairs of three columns of two values each."""
     opening = Opening(n, np.array([n / 2, n / 2]), (np.array([n / 2, n / 2]),) * 3, (None,) * 3)
-    return Pairs(opening, np.zeros((6, 1)), 1.0)
+    return ColumnPairs(opening, np.zeros((6, 1)), 1.0)
 
 
 def totals(q, pairs):
@@ -261,7 +261,7 @@ def test_rows_in_parts_choose_the_same_pairs(rng, tmp_path):
     image, parts = image_of(CodeRows(table), 2, True), [slice(0, 1000), slice(1000, 3000)]
     image.open(np.full(image.opening_size, 500.0), 1.0, 3000)
     u = rng.normal(size=(image.size, 1))
-    pairs = Pairs(image.opening, image.linear(u)[0], 1.0)
+    pairs = ColumnPairs(image.opening, image.linear(u)[0], 1.0)
     question, *told = image.pair_question(u, np.zeros(1), pairs.of)
     whole = question(Piece(None, labels, rows=CodeRows(table)), *told)
     some = [question(Piece(None, labels[at], rows=CodeRows(table[at])), *told) for at in parts]
@@ -289,7 +289,7 @@ def test_columns_of_one_code_have_no_pairs():
 
 def test_columns_are_folded_into_few_groups(rng):
     counts, ranks = (rng.random(20), rng.random(31)), (None, np.linspace(-1, 1, 30))
-    pairs = Pairs(Opening(100.0, np.array([50.0, 50.0]), counts, ranks), np.zeros((51, 1)), 1.0)
+    pairs = ColumnPairs(Opening(100.0, np.array([50.0, 50.0]), counts, ranks), np.zeros((51, 1)), 1.0)
     (pair,) = pairs.of
     values, numbers = pair.groups
     assert sorted(set(values)) == list(range(GROUPS))

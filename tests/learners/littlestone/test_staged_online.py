@@ -15,7 +15,7 @@ from scipy import stats
 import dpfast
 from dpfast.accounting import StagedOnlinePlan, repeated_epsilon, sparse_sample_epsilon, staged_online_plan
 from dpfast.accounting.littlestone import _divergence
-from dpfast.learners.fitting import Run
+from dpfast.learners.fitting import Fit
 from dpfast.learners.littlestone import staged_online
 from dpfast.learners.littlestone.splits import equal_parts
 from dpfast.learners.littlestone.streams import Released
@@ -51,7 +51,7 @@ def twin_law(stream, plan, listing="stage"):
 
 def product_outcome(stream, plan, listing, rng):
     H = CLASS
-    run = Run(H, rng)
+    run = Fit(H, rng)
     run.used["hypotheses"] = 0
     run.released = released = Released(H.soa_hypothesis())
     learner = staged_online._JointTraining(run, plan, H, 2, listing)

@@ -730,7 +730,7 @@ def test_sums_that_are_doubled_are_those_of_rows_given_twice():
 )
 def test_streams_batches_and_the_paper_count_rows_whole(parameters, table, monkeypatch):
     seen, (X, y) = [], table
-    monkeypatch.setattr(plans.Plan, "halvings", lambda *_: seen.append(1))
+    monkeypatch.setattr(plans.WinnowPlan, "halvings", lambda *_: seen.append(1))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         DPWinnowClassifier(random_state=0).set_params(**parameters).fit(X, y)
