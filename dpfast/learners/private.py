@@ -273,7 +273,7 @@ class PrivateClassifier(PrivateParameters, CallbackSupportMixin, ClassifierMixin
     @classmethod
     def _read_by(cls, schema: Any) -> Any:
         """Return the schema as this learner reads tables by it."""
-        return schema
+        return schema.spaced("mixed")
 
     @property
     def _width(self) -> int:

@@ -114,7 +114,7 @@ class TableReader(Parameters):
     @classmethod
     def _read_by(cls, schema):
         """Return the schema as this learner reads tables by it."""
-        return schema
+        return schema.spaced("mixed")
 
     def _spends(self, p):
         """Return what the releases of this learner are, as `dpfast.accounting.opening` needs it.

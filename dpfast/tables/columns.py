@@ -14,12 +14,13 @@ from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
-from dpfast.tables.cells import CodeColumn, fine_cuts
+from dpfast.tables.cells import CodeColumn, fine_cuts, mixed_cuts
 from dpfast.tables.naming import listed, meant
 
 BINS = 32  # of a numeric column, unless declared
 MOST_CODES = 1 << 16  # of a column, including missing and other
-SPACINGS = ("equal", "logarithmic", "quantiles", "fine")
+SPACINGS = ("equal", "logarithmic", "quantiles", "fine", "mixed")
+_UNTIL_ZERO = {"fine": fine_cuts, "mixed": mixed_cuts}  # spacings that are narrower near 0
 PARTS = ("age", "weekday", "month")
 _TRUTHS = {"false": 0, "0": 0, "true": 1, "1": 1}
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -63,8 +64,8 @@ class Column:
         """Return the columns of codes that this column becomes."""
         raise NotImplementedError
 
-    def fine(self) -> "Column":
-        """Return this column for learners that merge bins: numbers are in fine bins, unless bins are declared."""
+    def spaced(self, spacing: str) -> "Column":
+        """Return this column with numbers in bins of this spacing, "fine" or "mixed", unless bins are declared."""
         return self
 
     def confirmed(self) -> "Column":
@@ -95,12 +96,13 @@ class Numeric(Column):
     edges : int or sequence of float, optional
         A number of bins, or the edges between them: numbers above edges[k - 1] and at most edges[k] are in the same
         bin. By default 32 bins.
-    spacing : {"equal", "logarithmic", "quantiles", "fine"}, optional
+    spacing : {"equal", "logarithmic", "quantiles", "fine", "mixed"}, optional
         How edges are placed if `edges` is a number: at equal distances or equal ratios from low to high, which are
         public, or at quantiles of the rows, which are discovered privately. By default "equal" between declared bounds,
         and otherwise "quantiles". Logarithmic bins need low > 0, and the first is for numbers up to low. "fine" is
-        about 250 bins from low to high, narrower near 0. `HalfspaceClassifier` uses "fine" for columns with declared
-        bounds and neither edges nor spacing.
+        about 250 bins from low to high, narrower near 0; "mixed" is 32 equal bins, divided near 0 at powers of two. For
+        columns with declared bounds and neither edges nor spacing, `HalfspaceClassifier` uses "fine", and the other
+        classifiers use "mixed".
     integer : bool, default=False
         Whether all numbers are whole. If so, edges are whole too, and bins without a whole number are dropped.
     nullable, unconfirmed
@@ -126,10 +128,10 @@ class Numeric(Column):
             self._refuse(f"low must be below high, got {self.low!r} and {self.high!r}")
         if self.spacing is not None and self.spacing not in SPACINGS:
             self._refuse(f"spacing must be one of {', '.join(SPACINGS)}, got {self.spacing!r}")
-        if self.spacing == "fine" and (None in (self.low, self.high) or self.edges is not None):
-            self._refuse("fine spacing needs low and high, and no edges")
+        if self.spacing in _UNTIL_ZERO and (None in (self.low, self.high) or self.edges is not None):
+            self._refuse(f"{self.spacing} spacing needs low and high, and no edges")
         if self.edges is None:
-            if self.spacing == "fine" or (self.spacing is None and None not in (self.low, self.high)):
+            if self.spacing in _UNTIL_ZERO or (self.spacing is None and None not in (self.low, self.high)):
                 return
             self._set("edges", BINS)
         if _is_integer(self.edges):
@@ -163,8 +165,8 @@ class Numeric(Column):
         """
         if self.to_find:
             self._refuse(f"{' and '.join(self.to_find)} must be declared or found first")
-        if self.spacing == "fine":
-            return fine_cuts(*(float(end) for end in (self.low, self.high) if end is not None))
+        if self.spacing in _UNTIL_ZERO:
+            return _UNTIL_ZERO[self.spacing](*(float(end) for end in (self.low, self.high) if end is not None))
         edges: Any = BINS if self.edges is None else self.edges
         if not _is_integer(edges):
             return edges
@@ -180,9 +182,9 @@ class Numeric(Column):
         high = float(edges[-1] + step if self.high is None else self.high)
         return (CodeColumn(self.name, tuple(edges), low, high, nullable=self.nullable, whole=self.integer),)
 
-    def fine(self) -> "Numeric":
+    def spaced(self, spacing: str) -> "Numeric":
         declared = self.edges is not None or self.spacing is not None
-        return self if declared else replace(self, spacing="fine")
+        return self if declared else replace(self, spacing=spacing)
 
     def found(self, **facts: Any) -> "Numeric":
         return replace(self, **(facts | ({"spacing": None} if "edges" in facts else {})))

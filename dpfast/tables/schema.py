@@ -174,14 +174,28 @@ class Schema:
         label = self.label and Label(self.label.name, self.label.classes)
         return self._with([column.confirmed() for column in self.columns], label)
 
-    def fine(self) -> "Schema":
-        """Return this schema for learners that merge bins: numbers are in fine bins, unless bins are declared.
+    def spaced(self, spacing: str) -> "Schema":
+        """Return this schema with numbers in bins of this spacing, unless bins are declared.
+
+        Parameters
+        ----------
+        spacing : {"fine", "mixed"}
+            As for `Numeric`.
 
         Returns
         -------
         Schema
         """
-        return self._with([column.fine() for column in self.columns], self.label, self._unconfirmed)
+        return self._with([column.spaced(spacing) for column in self.columns], self.label, self._unconfirmed)
+
+    def fine(self) -> "Schema":
+        """Return this schema for learners that merge bins: see `spaced`.
+
+        Returns
+        -------
+        Schema
+        """
+        return self.spaced("fine")
 
     def found(self, facts: dict[str, dict[str, Any]]) -> "Schema":
         """Return the same schema with discovered facts.

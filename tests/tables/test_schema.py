@@ -89,12 +89,31 @@ def test_fine_bins_are_at_most_252_between_the_bounds_and_narrow_near_zero(low, 
         assert min(np.abs([edge for edge in made.edges if edge])) < (high / 128 - low / 128) / 16
 
 
+@pytest.mark.parametrize(("low", "high"), [(0, 1e5), (-10, 1000), (2015, 2017), (-7, 0), (1, 64)])
+def test_mixed_bins_are_32_equal_ones_divided_near_zero_at_powers_of_two(low, high):
+    (made,) = Numeric("x", low, high, spacing="mixed").code_columns()
+    (equal,) = Numeric("x", low, high, edges=32).code_columns()
+    step = (high / 32) - (low / 32)
+    more = [edge for edge in made.edges if not np.isclose(edge, equal.edges, rtol=1e-12, atol=0).any()]
+    assert len(made.edges) - len(more) == 31
+    assert all(
+        edge == 0 or (np.frexp(abs(edge))[0] == 0.5 and abs(edge) <= step and low < edge < high) for edge in more
+    )
+    assert len(more) == {(0, 1e5): 7, (-10, 1000): 12, (2015, 2017): 0, (-7, 0): 7, (1, 64): 0}[low, high]
+    assert (
+        Numeric("x", low, high, spacing="mixed")
+        == Schema.from_dict(Schema([Numeric("x", low, high, spacing="mixed")]).to_dict()).columns[0]
+    )
+
+
 def test_numbers_without_edges_are_fine_for_learners_that_merge_bins_and_else_32_equal_bins():
     default, asked = Numeric("x", 0, 10), Numeric("x", 0, 10, edges=32)
     assert default.code_columns() == asked.code_columns() == Numeric("x", 0, 10, spacing="equal").code_columns()
-    assert default.fine() == Numeric("x", 0, 10, spacing="fine") == default.fine().fine()
-    for declared in (asked, Numeric("x", 0, 10, spacing="equal"), Numeric("x"), Numeric("x", edges=[1, 2])):
-        assert declared.fine() == declared
+    for spacing in ("fine", "mixed"):
+        spaced = Numeric("x", 0, 10, spacing=spacing)
+        assert default.spaced(spacing) == spaced == spaced.spaced("fine")
+        for declared in (asked, Numeric("x", 0, 10, spacing="equal"), Numeric("x"), Numeric("x", edges=[1, 2])):
+            assert declared.spaced(spacing) == declared
     whole = Numeric("x", 0, 300, integer=True, spacing="fine").code_columns()[0]
     assert whole.edges[:17] == tuple(range(17))
 
