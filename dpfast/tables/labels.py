@@ -10,9 +10,9 @@ import pyarrow as pa
 from numpy.typing import ArrayLike
 
 from dpfast.tables.arrays import is_dask, narrowest, refuse_masked, taken, untyped
-from dpfast.tables.arrow import Frame
+from dpfast.tables.arrow import Frame, identities
 from dpfast.tables.columns import text_of
-from dpfast.tables.objects import NUMBER, TRUTH, Fault, plain
+from dpfast.tables.objects import NUMBER, OTHER, TRUTH, Fault, plain, typed_array
 
 _CLOSE = 1 << 16
 MOST_READ_OFF = 20  # labels of an undeclared set; more are hardly classes, and may identify persons
@@ -155,6 +155,8 @@ def _cells(y):
     refuse_masked("y", y)
     if not isinstance(y, list | tuple) and not _is_objects(y):
         return None
+    if isinstance(y, list | tuple) and len(y) and (array := typed_array(y)) is not None:
+        return _checked(*identities("y", array))
     held = untyped(y)
     if held.ndim == 2 and held.shape[1] == 1:
         from sklearn.utils.validation import column_or_1d
@@ -162,11 +164,17 @@ def _cells(y):
         held = column_or_1d(held, warn=True)
     if held.ndim != 1 or not len(held):
         return None  # refused as arrays are
-    _refuse_nul(held)
     try:
-        numbers, known = Frame({"y": held}).identities("y")
+        return _checked(*Frame({"y": held}).identities("y"))
     except Fault as fault:
         raise ValueError(f"y {fault.what}; {_HELD}") from None
+
+
+def _checked(numbers, known):
+    """Return labels as numbers of identities; refuse missing ones, and those that no array of text holds."""
+    _refuse_nul(known)
+    if any(each.startswith(f"{OTHER}bytes") for each in known):
+        raise ValueError(f"{_HELD}, got bytes: decode them")
     missing = numbers < 0
     if missing.any():
         raise ValueError(f"Input y contains NaN, or no label, in row {int(np.argmax(missing)) + 1}")

@@ -17,6 +17,7 @@ from uuid import UUID
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from dpfast.tables.columns import text_of
 
@@ -33,7 +34,7 @@ _TYPES = {  # by kind, for values that Arrow converts one by one
 }
 _AS_IN_A_FILE = {"text", "numbers", "truth values"}  # kinds that a column may mix
 _PLAIN = {str: _TEXT, bool: pa.bool_(), int: pa.int64(), float: pa.float64()}  # types that Arrow reads one by one
-NUMBER, TRUTH, _OTHER, _ESCAPED = "\0n", "\0b", "\0o", "\0\0"  # before identities of what is no plain text
+NUMBER, TRUTH, OTHER, _ESCAPED = "\0n", "\0b", "\0o", "\0\0"  # before identities of what is no plain text
 _KNOWN = (date, time, timedelta, np.datetime64, np.timedelta64, UUID, bytes)  # further values that have identities
 
 
@@ -55,7 +56,7 @@ def identity(value: Any) -> str | None:
     if isinstance(value, bool | np.bool_):
         return TRUTH + text_of(value)
     if isinstance(value, _KNOWN):
-        return f"{_OTHER}{_kind(type(value))} {value.hex() if isinstance(value, bytes) else value}"
+        return f"{OTHER}{_kind(type(value))} {value.hex() if isinstance(value, bytes) else value}"
     if isinstance(value, Real | Decimal):
         return NUMBER + _number(value)
     raise TypeError(f"{type(value).__name__} objects cannot be told apart; give texts or numbers")
@@ -65,7 +66,7 @@ def plain(identity: str) -> str:
     """Return the text of a cell, as it is written in a file, from its identity."""
     if not identity.startswith("\0"):
         return identity
-    return identity.split(" ", 1)[1] if identity.startswith(_OTHER) else identity[2:]
+    return identity.split(" ", 1)[1] if identity.startswith(OTHER) else identity[2:]
 
 
 def _number(value):
@@ -166,11 +167,20 @@ def _numbers(values, types):
     A number has the same text and float in both.
     """
     whole = [issubclass(each, Integral) for each in types]
-    large = any(abs(int(value)) > _EXACT for value in values if isinstance(value, Integral))
-    if large or any(issubclass(each, Decimal) for each in types):
+    if any(issubclass(each, Decimal) for each in types):
         return None
-    of = pa.int64() if all(whole) else pa.float64()
-    return pa.array([None if is_missing(value) else value if all(whole) else float(value) for value in values], of)
+    if all(whole):
+        try:
+            array = pa.array(values, pa.int64(), from_pandas=True)
+        except (pa.ArrowException, OverflowError):
+            return None
+        ends = pc.min_max(array)
+        return array if ends["min"].as_py() >= -_EXACT and ends["max"].as_py() <= _EXACT else None
+    if any(whole) and any(isinstance(value, Integral) and abs(int(value)) > _EXACT for value in values):
+        return None
+    if types == [float]:
+        return pa.array(values, pa.float64(), from_pandas=True)
+    return pa.array([None if is_missing(value) else float(value) for value in values], pa.float64())
 
 
 def _written(name, values):

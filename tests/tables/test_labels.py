@@ -99,11 +99,17 @@ def test_a_refusal_repeats_no_label_of_a_row():
 
 
 @pytest.mark.parametrize(
-    "y", [["a", "a\0"], ("b", "a\0"), [b"a", b"a\0"], np.array(["a", "a\0"], object), pd.Series(["a", "a\0"])], ids=repr
+    "y", [["a", "a\0"], ("b", "a\0"), np.array(["a", "a\0"], object), pd.Series(["a", "a\0"])], ids=repr
 )
 def test_labels_that_an_array_of_text_would_make_one_are_refused(y):
     with pytest.raises(ValueError, match="NUL character"):
         class_codes(y, 2)
+
+
+def test_labels_that_no_model_holds_are_refused():
+    for y in ([b"a", b"b"], [1j, 2], [[1], [1, 2]], [{}, {}]):
+        with pytest.raises(ValueError, match="labels must be text, integers, booleans"):
+            class_codes(y, 2, [1, 2])
 
 
 def test_spellings_that_an_array_of_text_would_make_one_are_refused():
