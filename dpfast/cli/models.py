@@ -69,7 +69,7 @@ def _ends(option, text):
     return [low, high]
 
 
-_number, _integer = _read("a number", float, auto="auto"), _read("an integer", int, auto="auto")
+_number, read_integer = _read("a number", float, auto="auto"), _read("an integer", int, auto="auto")
 read_share = _read("a number in (0, 1)", float, auto="auto")
 
 
@@ -92,8 +92,8 @@ OPTIONS = {
         _number, "auto|X",
     ),
     "max_rules": Own(
-        "max_rules", "10", "Largest number of rules, or none for no limit.",
-        _read("an integer of at least 1", int, none=None), "N|none",
+        "max_rules", "auto", "Largest number of rules, or none for no limit; auto is 10, or 15 where rows are many.",
+        _read("an integer of at least 1", int, none=None, auto="auto"), "auto|N|none",
     ),
     "conjunctions": Own("conjunctions", 1, "Largest number of conditions in a rule, joined by and."),
     "rule_counts": Own(
@@ -117,24 +117,25 @@ OPTIONS = {
         lambda option, value: "clip" if value else "error", flags=("--clip",),
     ),
     "density": Own("density", "auto", "Smallest share of the rows that a round looks at.", _number, "auto|X"),
-    "rounds": Own("n_rounds", "auto", "Number of rounds of learning.", _integer, "auto|N"),
+    "rounds": Own("n_rounds", "auto", "Number of rounds of learning.", read_integer, "auto|N"),
     "learning_rate": Own("learning_rate", "auto", "Rate at which the weights of rows fall.", _number, "auto|X"),
     "weak_learner": Own(
         "weak_learner", "centering", "What a round learns: a noisy mean, or one feature.",
         kind=Literal["centering", "stump"],
     ),
     "interactions": Own(
-        "interactions", "0", "Largest number of pairs of columns to learn from together.", _integer, "auto|N"
+        "interactions", "0", "Largest number of pairs of columns to learn from together.", read_integer, "auto|N"
     ),
     "trees": Own(
-        "trees", "auto", "Number of random trees of what columns say together.", _integer, "auto|N"
+        "trees", "auto", "Number of random trees of what columns say together.", read_integer, "auto|N"
     ),
     "margin": Own(
         "margin", "auto", "Smallest cosine that rows are assumed to have with the best halfspace; auto is 0.1 for net.",
         _number, "auto|X",
     ),
     "components": Own(
-        "n_components", "auto", "Number of columns that rows are projected to; auto is 4 for net.", _integer, "auto|N"
+        "n_components", "auto", "Number of columns that rows are projected to; auto is 4 for net.", read_integer,
+        "auto|N",
     ),
     "projections": Own("n_projections", 1, "Number of independent projections, each with its own net."),
     "net_radius": Own(

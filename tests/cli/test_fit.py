@@ -111,7 +111,7 @@ def test_a_table_with_one_label_is_refused_unless_others_are_declared(run, refus
         (["--epsilon", "nan"], "epsilon must be"),
         (["--delta", "1"], "delta must lie in [0, 1), got 1.0"),
         (["--coverage-weight", "2"], "coverage_weight must"),
-        (["--max-rules", "many"], "--max-rules must be an integer of at least 1 or none, got 'many'"),
+        (["--max-rules", "many"], "--max-rules must be an integer of at least 1 or none or auto, got 'many'"),
         (["--max-rules", "0"], "max_rules must"),
         (["--conjunctions", "60"], "GB"),
         (["--test-share", "1"], "--test-share must be at least 0 and below 1"),

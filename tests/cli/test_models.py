@@ -75,7 +75,7 @@ def test_every_option_reaches_the_learner(run, trees, model, tmp_path):
     assert loaded.get_params() == expected.get_params()
     assert loaded.classes_.tolist() == ["ash", "elm", "oak"]
     assert "test accuracy" not in result.stdout
-    assert dpfast.load(model).max_rules == 10
+    assert dpfast.load(model).max_rules == "auto"
 
 
 @pytest.mark.parametrize(

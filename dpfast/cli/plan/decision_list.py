@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ..models import read_integer
 from ..options import Alpha, Beta, Delta, Epsilon, Json, Relation, Rows, SchemaFile
 from ..report import answer, compare, reporting, say
 
@@ -24,7 +25,9 @@ def decision_list(
     beta: Beta = 0.1,
     neighbors: Relation = "replace",
     noise: Annotated[float, typer.Option(help="Largest probability with which a label is flipped, below 1/2.")] = 0.0,
-    max_rules: Annotated[int, typer.Option(help="Largest number of rules of a fit.", min=1)] = 10,
+    max_rules: Annotated[
+        str, typer.Option(help="Largest number of rules of a fit; auto is 10, or 15 for many rows.", metavar="auto|N")
+    ] = "auto",
     json: Json = False,
 ):
     """Show how many rows a guarantee needs, and how many every private learner needs.
@@ -39,13 +42,22 @@ def decision_list(
         M = _conditions(schema) if features is None else features
 
         from dpfast.accounting import cover_exponent, decision_list_paper, decision_list_plan
-        from dpfast.learners.lists.covering import REACH
+        from dpfast.learners.lists.covering import LENGTHS, REACH, usual_length
 
         asked: dict[str, Any] = {"alpha": alpha, "beta": beta, "neighbors": neighbors}
         plan = decision_list_plan(epsilon, delta, M, noise=noise, **asked)
         paper = decision_list_paper(epsilon, delta, M, **asked)
-        draws = min(max_rules, M + 1)
-        fitted = cover_exponent(epsilon, delta, neighbors=neighbors, coverage_weight=REACH, max_rounds=draws)
+
+        def exponent(rules):
+            how = {"neighbors": neighbors, "coverage_weight": REACH, "max_rounds": min(rules, M + 1)}
+            return cover_exponent(epsilon, delta, **how)
+
+        rules = read_integer("--max-rules", max_rules)
+        if rules == "auto":
+            rules = usual_length(exponent(LENGTHS[0]), n if neighbors == "replace" else None)
+        elif rules < 1:
+            raise ValueError(f"--max-rules must be an integer of at least 1 or auto, got {max_rules!r}")
+        fitted = exponent(rules)
 
         if json:
             answer(
@@ -71,7 +83,7 @@ def decision_list(
             "constants are those of Bun and Fang, Theorem 3.5, for labels that are never flipped, and are not claimed."
         )
         say(
-            f"A fit with at most {max_rules} rules and other parameters at their defaults has the exponent "
+            f"A fit with at most {rules} rules and other parameters at their defaults has the exponent "
             f"{fitted:.5f}, less the share of its rule counts. The theorem is for coverage weight 0, so it claims no "
             "number of rows for this fit."
         )

@@ -174,6 +174,7 @@ def _counts_of_columns(columns, n, of_label):
 
 HIGHEST, LOWEST = (Fraction(17, 20), Fraction(19, 20)), Fraction(11, 20)  # the first bar of few and of many rows
 MANY = 300  # rows times exponent from which a high first bar is told from noise
+LENGTHS, LONG = (10, 15), 1500  # of lists for few and for many rows; rows times exponent from which they are many
 REACH = Fraction(1, 2)  # the largest weight of a correct row, where the weight of an error is at most 1
 _UNIT = 100
 
@@ -181,6 +182,11 @@ _UNIT = 100
 def constant_weights(coverage_weight):
     """Return the weights of coverage_weight * correct - errors in every draw: integers (c, e), and their unit."""
     return [(coverage_weight.numerator, coverage_weight.denominator)], coverage_weight.denominator
+
+
+def usual_length(exponent, n):
+    """Return the largest number of rules for the exponent of LENGTHS[0] rules and n rows, None if they are private."""
+    return LENGTHS[n is not None and exponent * n >= LONG]
 
 
 @cache

@@ -18,6 +18,7 @@ from dpfast.learners.base import PrivateClassifier, packed_rows
 from dpfast.learners.batches import in_batches
 from dpfast.learners.lists.covering import (
     HIGHEST,
+    LENGTHS,
     MANY,
     REACH,
     Conditions,
@@ -25,6 +26,7 @@ from dpfast.learners.lists.covering import (
     constant_weights,
     falling_weights,
     greedy_cover,
+    usual_length,
 )
 from dpfast.learners.lists.plan import WEIGHT_STEPS, ListShares, class_weights, released
 from dpfast.learners.lists.rule import (
@@ -88,9 +90,10 @@ class DecisionListClassifier(PrivateClassifier):
         required share decreases to .55 for the last rule, from .95 for the first one if rows are many, else from .85
         (`dpfast.learners.lists.covering`); and if one of two classes has less than a quarter of the rows of the other,
         by noisy sizes, rows of the larger class count less, and the label of a rule follows its noisy counts.
-    max_rules : int or None, default=10
+    max_rules : int, None or "auto", default="auto"
         The length of the longest list, including the default rule. With fewer rules each gets a larger exponent. None
-        allows one rule per feature.
+        allows one rule per feature. "auto" is 15 if the number of rows is public and, times the exponent of ten rules,
+        at least 1,500, and otherwise 10.
     default_prior : int or "auto", default="auto"
         The number of candidates that the constant true counts for, with each label; at most 2**53. "auto" is a quarter
         of the number of literals: once no row remains, every further round ends the list with probability at least one
@@ -142,7 +145,7 @@ class DecisionListClassifier(PrivateClassifier):
     _reads_parts = True
     delta: float = field(default=1e-6, kw_only=False, metadata=described(real(0, 1, "[)")))
     coverage_weight: float | str = parameter("auto", auto(real(0, 1)))
-    max_rules: int | None = parameter(10, optional(count(1)))
+    max_rules: int | str | None = parameter("auto", auto(optional(count(1))))
     default_prior: int | str = parameter("auto", auto(count(0, _LARGEST_PRIOR)))
     conjunctions: int = parameter(1, count(1))
     negations: bool = parameter(True, flag())
@@ -157,12 +160,13 @@ class DecisionListClassifier(PrivateClassifier):
             known = None if parts.only is None else self._known(public.n_rows)  # workers have memory of their own
             check_memory(known, rows.shape[1], p.conjunctions, p.negations)
         conditions = Conditions(rows, p.conjunctions, p.negations)
-        rounds, known = conditions.rounds(p.max_rules), len(public.classes)
+        longest = self._longest(p, self._known(public.n_rows) if p.survey is None else p.source.public.get("n"))
+        rounds, known = conditions.rounds(longest), len(public.classes)
         if p.rows_per_unit > 1 and p.accounting == "paper":
             raise ValueError('accounting="paper" is for one row: rows_per_unit must be 1')
         shares = self._shares(p)
         if p.survey is not None and p.survey.noise:
-            plan = shares.read(p.survey.noise, p.survey.total, p.max_rules, p.rows_per_unit)
+            plan = shares.read(p.survey.noise, p.survey.total, longest, p.rows_per_unit)
             plan = plan if known == 2 else plan._replace(sizes=None)
         else:
             plan = shares._replace(weighs=shares.weighs and known == 2).solve(rounds, p.rows_per_unit)
@@ -302,7 +306,7 @@ class DecisionListClassifier(PrivateClassifier):
         p.falls = p.coverage_weight == "auto"
         p.coverage_weight = REACH if p.falls else Fraction(float(p.coverage_weight)).limit_denominator(1000)
         p.curve = {"coverage_weight": p.coverage_weight, "neighbors": p.neighbors, "accounting": p.accounting}
-        cover_epsilon(0, p.delta, max_rounds=p.max_rules, **p.curve)  # refuses invalid values
+        cover_epsilon(0, p.delta, max_rounds=self._longest(p, None), **p.curve)  # refuses invalid values
         p.moves = (1 + p.coverage_weight) * changed_rows(p.neighbors)  # of a draw's scores, by one row
         shares = self._shares(p)
         if shares.counts and not shares.joint:  # refuses shares that ask for too much noise
@@ -317,9 +321,16 @@ class DecisionListClassifier(PrivateClassifier):
 
     def _spends(self, p):
         shares = self._shares(p)
-        if p.max_rules is None or not shares.joint:
+        longest = self._longest(p, p.source.public.get("n"))
+        if longest is None or not shares.joint:
             return super()._spends(p)
-        return "parts", 0, shares.parts(p.max_rules, p.rows_per_unit)
+        return "parts", 0, shares.parts(longest, p.rows_per_unit)
+
+    def _longest(self, p, n):
+        """Return the largest number of rules, or None, for a public number of rows; n is None if it is private."""
+        if p.max_rules != "auto":
+            return p.max_rules
+        return usual_length(self._shares(p).alone(LENGTHS[0], p.rows_per_unit), n)
 
     def _numbers_of_labels(self):
         """Return the number of the class of each rule."""

@@ -80,7 +80,7 @@ class ListShares(NamedTuple):
             return self._by_sums(rounds, rows_per_unit)
         parts = self.parts(rounds, rows_per_unit)
         if len(parts) == 1:  # the closed form
-            exponent = self._alone(self.epsilon, rounds, rows_per_unit)
+            exponent = self.alone(rounds, rows_per_unit)
             return self.read(
                 (exponent,), self._cost_of_draws(Fraction(exponent), rounds, rows_per_unit), rounds, rows_per_unit
             )
@@ -104,7 +104,7 @@ class ListShares(NamedTuple):
         counts = whole * self.counts
         sizes = (whole - counts) * SIZES_SHARE * self.weighs
         rest = whole - counts - sizes
-        exponent = Fraction(self._alone(rest, rounds, rows_per_unit))
+        exponent = Fraction(self.alone(rounds, rows_per_unit, rest))
         pure = tuple(Cost("pure", decimal_above(each)) for each in (sizes, counts) if each)
         noise = [
             CountNoise(False, noise_scale(each, self.neighbors, name, rows_per_unit)) if each else None
@@ -115,8 +115,9 @@ class ListShares(NamedTuple):
             rules = (pair_cost(decimal_above(rest), self.delta),)
         return ListPlan(exponent, *noise, (*rules, *pure), rules)
 
-    def _alone(self, epsilon, rounds, rows_per_unit) -> float:
+    def alone(self, rounds: int, rows_per_unit: int, epsilon: Fraction | None = None) -> float:
         """Return the exponent of draws alone."""
+        epsilon = exact("epsilon", self.epsilon) if epsilon is None else epsilon
         how = {"coverage_weight": self.coverage_weight, "neighbors": self.neighbors, "accounting": self.accounting}
         exponent = Fraction(cover_exponent(epsilon, self.delta, max_rounds=rounds, **how)) / rows_per_unit
         nearest = float(exponent)

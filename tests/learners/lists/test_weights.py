@@ -218,10 +218,25 @@ def test_the_grid_of_weights_is_part_of_the_exponent(rare, monkeypatch):
     assert largest <= WEIGHT_STEPS * len(X)
 
 
+def test_lists_are_longer_where_public_rows_are_many(table_of_rows):
+    def longest(n, **how):
+        clf = DecisionListClassifier(3.0, random_state=0, rule_counts=0, **how).fit(*table_of_rows(n, 20))
+        return clf.privacy_.events[-1].of
+
+    assert (longest(5000), longest(6500)) == (10, 15)  # the exponent of ten rules is .26
+    assert longest(6500, neighbors="add-remove") == 10  # their number is private
+    assert longest(6500, max_rules=4) == 4
+    assert longest(6500, max_rules=None) == 21
+    found = [
+        DecisionListClassifier(3.0, random_state=0, schema="discover").fit(*table_of_rows(n, 20)) for n in (2000, 9000)
+    ]
+    assert [clf.privacy_.events[2].of for clf in found] == [10, 15]
+
+
 @pytest.fixture
 def table_of_rows(rng):
-    def table(n):
-        X = rng.random((n, 6)) < 0.5
+    def table(n, d=6):
+        X = rng.random((n, d)) < 0.5
         return X, X[:, 0] ^ (rng.random(n) < 0.1)
 
     return table
