@@ -20,10 +20,11 @@ SETTINGS = {
     "Winnow, 20 updates": ("DPWinnowClassifier", {"n_updates": 20}),
     'Winnow, "auto"': ("DPWinnowClassifier", {}),
     "list, 7 rules": ("DecisionListClassifier", {"max_rules": 7}),
-    "list, 10 rules": ("DecisionListClassifier", {}),
-    "list, 12 rules": ("DecisionListClassifier", {"max_rules": 12}),
+    "list, 10 rules": ("DecisionListClassifier", {"max_rules": 10}),
     "list, 25 rules": ("DecisionListClassifier", {"max_rules": 25}),
-    "list, 10 rules, conjunctions of two": ("DecisionListClassifier", {"conjunctions": 2}),
+    "list, 15 rules": ("DecisionListClassifier", {"max_rules": 15}),
+    "list, auto": ("DecisionListClassifier", {}),
+    "list, 10 rules, conjunctions of two": ("DecisionListClassifier", {"max_rules": 10, "conjunctions": 2}),
 }
 
 
