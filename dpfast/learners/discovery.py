@@ -52,6 +52,7 @@ TAIL = 0.005  # share of the rows that may lie beyond either end, or that are to
 NARROW = 32  # a cell of a width of less than one in so many of its ends is divided at whole numbers only
 MOST_WORDS = 250  # discovered for one column
 SOME = 0.1  # a column of texts has numbers, or dates, if at least this share of the counted rows has them
+NUMBERS = 1 / 3  # a column of texts has no words but those found, if this share of the rows is seen to have numbers
 COMMON = 32  # a word is common if one in so many rows has it; where none could be published, other words are grouped
 LEAST_CELL = 4.0  # deviations of its noise that a cell of the second look should have in rows
 _MOST_EDGES = 4 * BINS  # of the numbers or dates of a column
@@ -410,6 +411,12 @@ class _Column:
         rows = sum(part.rows for part in (self.numbers, self.dates) if part is not None) + sum(self._words.values())
         return rows + self._missing
 
+    def _of_numbers(self, words):
+        """Return whether a column of texts is one of numbers: many rows are seen to have one, and no word was found."""
+        return (
+            not words and self.dates is None and self.numbers is not None and self.numbers.rows > NUMBERS * self._total
+        )
+
     def facts(self):
         """Return the facts that the column leaves open."""
         if isinstance(self.column, Category):
@@ -419,8 +426,9 @@ class _Column:
         facts: dict[str, Any] = {"cells": True} | ({"groups": GROUPS} if self._grouped else {})
         reads, values = self.column.reads, tuple(sorted(self._words))
         many = self._total - self.known() > max(SOME * self._total, SURE * self._noise)
+        mixed = reads == "text" and not self._of_numbers(values)
         if self.numbers is not None:
-            beyond = _USUAL if many and reads != "text" else _USUAL[:0]
+            beyond = _USUAL if many and not mixed else _USUAL[:0]
             facts |= {"numbers": tuple(self.numbers.edges(BINS, beyond).tolist()), "ends": self.numbers.between()}
         elif reads in ("number", "integer"):
             edges = np.unique(np.floor(_USUAL)) if reads == "integer" else _USUAL
@@ -430,7 +438,7 @@ class _Column:
             facts |= {"dates": tuple(self.dates.edges(BINS, beyond).tolist()), "days": self.dates.between()}
         elif reads == "date":
             facts |= {"dates": tuple(_USUAL_DAYS.tolist()), "days": (0.0, 0.0)}
-        if values or (reads == "text" and (many or not {"numbers", "dates"} & {*facts})):
+        if values or (mixed and (many or not {"numbers", "dates"} & {*facts})):
             facts["values"] = values
         if "values" not in facts:
             facts.pop("groups", None)

@@ -354,3 +354,16 @@ def test_the_encoder_says_which_share_of_each_column_was_not_found(rng, tmp_path
     text = page(model)
     assert "no value has enough rows to be discovered; only missing cells are told apart" in text
     assert "often, other; other cells: about" in text
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 3.0])
+def test_a_column_of_numbers_in_a_csv_file_is_not_one_of_words_too(epsilon, tmp_path):
+    """Rows that the survey does not see, as noise hides them, are no words if many rows have numbers."""
+    rng, n = np.random.default_rng(0), 4000
+    frame = pd.DataFrame({"income": np.exp(rng.normal(10, 1, n)).round(2), "job": rng.choice(["a", "b", "c"], n)})
+    frame["y"] = np.where(frame["income"] > 20_000, "yes", "no")
+    frame.loc[::7, "income"] = np.nan
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    model = dpfast.HalfspaceClassifier(epsilon, schema="discover", random_state=0)
+    model.fit(dpfast.FileParts(tmp_path / "t.csv"), "y")
+    assert [column.name for column in model.encoder_.schema_.code_columns] == ["income", "job"]
