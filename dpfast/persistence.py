@@ -130,6 +130,8 @@ def _filled(model, document):
             model.notes_ = card["notes"]
             if not isinstance(model.notes_, list) or not {type(note) for note in model.notes_} <= {str}:
                 raise ValueError("notes must be a list of texts")
+        if "count_noise" in card:
+            model.count_noise_ = abs(float(reals([card["count_noise"]], 1)[0]))
         if "class_sizes" in card:
             model.class_sizes_ = reals(card["class_sizes"], len(model.classes_))
         if "coef_noise" in card:

@@ -131,8 +131,7 @@ def _show_terms(estimator, console):
     table.add_column(f"most for {classes[1]}" if two else "most for it", overflow="fold")
     table.add_column(f"most for {classes[0]}" if two else "most against it", overflow="fold")
     for term in found[:_MOST_TERMS]:
-        ends = [f"{term.meaning(code)} ({term.weights[code]:+.2f})" for code in term.extremes()]
-        cells = [term.column.name, *([] if two else [str(term.label)]), f"{term.importance:.2f}", *ends]
+        cells = [term.column.name, *([] if two else [str(term.label)]), f"{term.importance:.2f}", *term.ends()]
         table.add_row(*map(Text, cells), style=None if term.clear else "dim")
     if not found[0].clear:
         console.print(Text("No column is clear of noise: noise alone may have made this table."))
@@ -145,7 +144,7 @@ def _show_terms(estimator, console):
         )
     noise = lost_in_noise(every)
     if noise and found[0].clear:
-        console.print(Text(f"Nothing clear of noise: {listed(noise)}."))
+        console.print(Text(f"Used, with effects that are not clear of noise: {listed(noise)}."))
 
 
 def show_feature(estimator, console, *, bits=True, rows=None):

@@ -12,6 +12,7 @@ from dpfast.tables.naming import visible
 
 DEVIATIONS = 2.0  # of the noise, that bands and whiskers reach
 _LUCK = 0.1  # the chance with which a column of noise alone seems to be more
+_COUNTED = 3.0  # deviations of its noise above which a count is that of rows
 _TOLD = 3  # values of a group that are named
 
 
@@ -32,6 +33,8 @@ class Term:
     shares : ndarray of float64, shape (column.size,)
         The approximate share of the rows with each code, by the noisy counts that the fit released; equal shares for
         a model without them. They add up to 1.
+    count_noise : float
+        The standard deviation of the noise in the share of a code, if it is known.
     """
 
     column: CodeColumn
@@ -39,6 +42,7 @@ class Term:
     weights: np.ndarray
     noise: np.ndarray | None
     shares: np.ndarray
+    count_noise: float = 0.0
 
     @property
     def importance(self) -> float:
@@ -98,6 +102,58 @@ class Term:
             return int(codes[np.argmax(np.where(clear & (weights > 0), weights + np.ptp(weights), weights))])
 
         return most(1), most(-1)
+
+    def ends(self) -> list[str]:
+        """Return what speaks most for the label and most against it, each with its weight, as texts.
+
+        Only values with enough rows are named: values whose noisy counts are clear of noise, the rarer values together,
+        and runs of bins that have such counts together. A weight that is clear of its noise goes before one that is
+        not. The text is "-" if nothing named has a weight of that sign.
+
+        Returns
+        -------
+        list of str
+            The text for the largest and the text for the smallest weight.
+        """
+        named = [*self._named()]
+
+        def most(sign):
+            found = [each for each in named if sign * each[1] > 0]
+            clear = [(name, weight) for name, weight, noise in found if abs(weight) > self._reach() * noise]
+            best = max(clear or [each[:2] for each in found], key=lambda each: sign * each[1], default=None)
+            return f"{best[0]} ({best[1]:+.2f})" if best else "-"
+
+        return [most(1), most(-1)]
+
+    def _named(self):
+        """Yield the names of values and of runs of bins with enough rows, their mean weights and the noise of these."""
+        bins, groups = self.column.bins if self.column.ordered else 0, range(self.column.size)[self.groups]
+        runs: list[list[int]] = [[]]
+        for code in range(bins):
+            runs[-1].append(code)
+            if self._counted(runs[-1]):
+                runs.append([])
+        if len(runs) > 1:
+            last = runs.pop()  # too few rows for a run
+            runs[-1].extend(last)
+        values = [[code] for code in range(bins, self.column.size) if code not in groups]
+        noise = np.zeros(self.column.size) if self.noise is None else self.noise
+        for codes in [*runs, *values, [*groups]]:
+            if self._counted(codes):
+                share = self.shares[codes].sum()
+                means = [float(reals.dot(self.shares[codes], each[codes])) / share for each in (self.weights, noise)]
+                yield self._run(codes[0], codes[-1]), *means
+
+    def _counted(self, codes):
+        """Return whether the number of rows with these codes is clear of noise."""
+        return bool(codes) and self.shares[codes].sum() > _COUNTED * self.count_noise * len(codes) ** 0.5
+
+    def _run(self, first, last):
+        """Return the meaning of a run of bins, of all groups of values, or of another code, as text."""
+        if first == last or not self.column.ordered or first >= self.column.bins:
+            return self.meaning(first)
+        kept = tuple(edge for k, edge in enumerate(self.column.edges or ()) if not first <= k < last)
+        return replace(self.column, edges=kept).meaning(first) if kept else "any number"
 
     def meaning(self, code: int) -> str:
         """Return the meaning of a code as text; all groups of values without known names have the same text.
@@ -198,7 +254,7 @@ def terms(model: Any) -> list[Term]:
             of_rows = np.full(column.size, 1 / column.size) if shares is None else shares[start:stop]
             part = row[start:stop] - reals.dot(of_rows, row[start:stop])
             of_part = None if of_row is None else of_row[start:stop]
-            term = column, label, part, of_part, of_rows
+            term = column, label, part, of_part, of_rows, getattr(model, "count_noise_", 0.0)
             found.append(PairTerm(*term, sides) if sides else Term(*term))
     return sorted(found, key=lambda term: -term.importance)
 

@@ -110,9 +110,11 @@ def _curves(model, found: list[Term]) -> Iterable[str]:
     if pale:
         names = ", ".join(map(escape, pale))
         names = names if len(names) <= _MOST_LETTERS else names[: names.rfind(",", 0, _MOST_LETTERS)] + " and others"
-        which = f"{len(pale):,} more" if clear else "any column"
-        alone = " by itself" * (getattr(model, "trees_", None) is not None)
-        yield f'<p class="soft">Nothing clear of noise was learned{alone} from {which}: {names}.</p>'
+        start = "Also used" if clear else "Used"
+        yield (
+            f'<p class="soft">{start}, with effects that are not clear of noise and not drawn: {names}. Leave a column out '
+            "of the table if it must have no effect.</p>"
+        )
     if drawn < len(clear):
         yield f'<p class="soft">Another {len(clear) - drawn:,} matter less than these, and are not drawn.</p>'
 
@@ -148,9 +150,8 @@ def _panel(term: Term, scale: Scale, classes: int, pointed: bool) -> str:
 def _picture(term: Term, scale: Scale, pointed: bool) -> str:
     column, noise = term.column, term.noise
     texts = [column.meaning(code) for code in range(column.size)]
-    high, low = term.extremes()
-    ends = [f"{term.weights[code]:+.2f} at {term.meaning(code)}" for code in (low, high)]
-    description = f"{column.name}: from {ends[0]} to {ends[1]}"
+    high, low = term.ends()
+    description = f"{column.name}: from {low} to {high}"
     if isinstance(term, PairTerm):
         return heat([[side.meaning(k) for k in range(side.size)] for side in term.sides], term.map, scale, description)
     if not column.ordered:

@@ -32,13 +32,12 @@ def _by_column(every, classes):
     if not found[0].clear:
         yield "no column is clear of noise; noise alone may have made these:"
     for name, term in zip(names, found, strict=False):
-        ends = (f"{term.meaning(code)} ({term.weights[code]:+.2f})" for code in term.extremes())
-        extremes = "; ".join(f"{side}: {end}" for side, end in zip(sides, ends, strict=True))
+        extremes = "; ".join(f"{side}: {end}" for side, end in zip(sides, term.ends(), strict=True))
         yield f"{name:{width}}  moves the score by {term.importance:.2f} on average; {extremes}"
     if len(found) > _MOST_TERMS:
         yield f"and {len(found) - _MOST_TERMS:,} columns that matter less"
     if found[0].clear and (noise := lost_in_noise(every)):
-        yield f"nothing clear of noise: {listed(noise)}"
+        yield f"used, with effects that are not clear of noise: {listed(noise)}"
 
 
 def _by_leaf(model):

@@ -105,6 +105,8 @@ class HalfspaceClassifier(PrivateClassifier):
     coef_noise_ : ndarray, of the shape of coef_
         Standard deviation of the noise in each coefficient minus its mean over the rows, by `code_shares_`; only for a
         `CodeTable`. Later rounds correct some of this noise.
+    count_noise_ : float
+        Standard deviation of the noise in the share of the rows with one code.
     code_shares_ : ndarray of float64, shape (m,)
         The approximate share of the rows with each code, by the noisy counts of the opening; only for a `CodeTable`.
         The shares of a column add up to 1; a share is 0 if its count may be nothing but noise.
@@ -170,6 +172,7 @@ class HalfspaceClassifier(PrivateClassifier):
         noisy = discrete_gaussian(noise.unit * counts, noise.sigma, rng=run.rng) / noise.unit
         run.used["opening"] += 1
         image.open(noisy, noise.sigma / noise.unit, n)
+        run.attributes["count_noise_"] = noise.sigma / noise.unit / image.opening.n
         sizes = run.attributes["class_sizes_"] = image.opening.sizes
         if p.class_weight == "balanced":
             run.attributes["class_weight_"] = sizes.min() / sizes
