@@ -15,14 +15,8 @@ from dpfast.learners.parameters import real
 from dpfast.tables.replacing import replace_file
 
 FORMAT, FORMAT_VERSION = "dpfast model", 2
-CARD = (
-    "figures",
-    "coef_noise",
-    "code_shares",
-    "count_noise",
-    "class_sizes",
-    "notes",
-)  # attributes that a card holds, less "_"
+# attributes that a card holds, without their final underscore
+CARD = "figures", "coef_noise", "code_shares", "count_noise", "class_sizes", "notes"
 
 
 class Read:

@@ -112,8 +112,8 @@ def _curves(model, found: list[Term]) -> Iterable[str]:
         names = names if len(names) <= _MOST_LETTERS else names[: names.rfind(",", 0, _MOST_LETTERS)] + " and others"
         start = "Also used" if clear else "Used"
         yield (
-            f'<p class="soft">{start}, with effects that are not clear of noise and not drawn: {names}. Leave a column out '
-            "of the table if it must have no effect.</p>"
+            f'<p class="soft">{start}, with effects that are not clear of noise and not drawn: {names}. Leave a column '
+            "out of the table if it must have no effect.</p>"
         )
     if drawn < len(clear):
         yield f'<p class="soft">Another {len(clear) - drawn:,} matter less than these, and are not drawn.</p>'

@@ -78,9 +78,7 @@ def test_a_column_of_one_value_moves_no_score(rng):
     assert (x.column.name, site.column.name, site.importance, site.clear) == ("x", "site", 0.0, False)
     assert np.ptp(site.weights) > 0  # noise of the values that no row has
     assert site.extremes() == (0, 0)
-    assert "1 more columns are used, and move scores a little, but their effects are not clear of noise" in report.page(
-        model
-    )
+    assert "Also used, with effects that are not clear of noise and not drawn: site." in report.page(model)
 
 
 @pytest.mark.parametrize("size", [2, 20, 200])
@@ -118,9 +116,7 @@ def test_a_model_of_noise_alone_says_so(rng):
     columns = {"x": rng.random(500), "y": rng.integers(0, 2, 500)}
     model = dpfast.HalfspaceClassifier(0.1, schema=schema, random_state=0).fit(columns)
     assert "no column is clear of noise; noise alone may have made these:" in str(model)
-    assert "All columns are used, and move scores a little, but their effects are not clear of noise" in report.page(
-        model
-    )
+    assert ">Used, with effects that are not clear of noise and not drawn: " in report.page(model)
 
 
 def test_groups_of_rare_values_share_a_line_and_count_together(rng):
@@ -346,9 +342,7 @@ def test_panels_have_one_scale_and_a_band_of_noise(additive):
     assert 'class="band"' in page
     before = additive.coef_noise_
     additive.coef_noise_ = np.full_like(before, 1e6)  # all of it may be noise
-    assert "All columns are used, and move scores a little, but their effects are not clear of noise" in report.page(
-        additive
-    )
+    assert ">Used, with effects that are not clear of noise and not drawn: " in report.page(additive)
     additive.coef_noise_ = before
 
 
@@ -443,7 +437,7 @@ def test_a_column_that_is_clear_for_some_class_is_not_said_to_be_noise(rng):
     model.coef_noise_[:] = 1e6
     model.coef_noise_[2, :size] = 0.0  # of the terms of three classes, one is clear of noise
     assert lost_in_noise(model.terms()) == ["dice"]
-    assert "1 more columns are used, and move scores a little" in report.page(model)
+    assert "Also used, with effects that are not clear of noise and not drawn: dice." in report.page(model)
 
 
 def test_the_tables_of_a_page_have_names_of_their_own(additive):
