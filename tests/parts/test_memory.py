@@ -89,14 +89,17 @@ def test_rows_are_projected_in_parts_as_in_the_whole(kind, n_components, rng):
     X = (rng.random((600, 12)) < 0.4).astype("float32" if kind == "csr" else kind)
     y, X = X[:, 2] > 0, sp.csr_array(X) if kind == "csr" else X
     given = {"n_components": n_components, "n_rounds": 6, "epsilon": 20.0, "random_state": 2}
-    whole = released(ProjectedHalfspaceClassifier(**given).fit(X, y))
-    for parts in (1, 6):
-        table = MemoryParts(pieces(X, y, parts))
-        assert released(ProjectedHalfspaceClassifier(**given).fit(table)) == whole
+    for loss, classes in (("hinge", 2), ("fading", 2), ("fading", 3)):
+        labels = y if classes == 2 else np.arange(600) % classes
+        clf = ProjectedHalfspaceClassifier(**given, loss=loss)
+        whole = released(clf.fit(X, labels))
+        for parts in (1, 6):
+            table = MemoryParts(pieces(X, labels, parts))
+            assert released(clf.fit(table)) == whole
     with pytest.raises(ValueError, match="reads single rows, and no table in parts"):
         ProjectedHalfspaceClassifier(schedule="paper", margin=0.2).fit(table)
     with pytest.raises(ValueError, match="Only binary classification"):
-        ProjectedHalfspaceClassifier(**given).fit(MemoryParts(pieces(X, np.arange(600) % 3, 2)))
+        ProjectedHalfspaceClassifier(**given, loss="hinge").fit(MemoryParts(pieces(X, np.arange(600) % 3, 2)))
 
 
 def test_a_feature_is_drawn_by_its_errors_in_all_parts(rng):
@@ -156,6 +159,14 @@ def test_every_weak_learner_and_measure_boosts_over_parts_as_over_the_whole(weak
         assert released(BoostedHalfspaceClassifier(**given).fit(MemoryParts(pieces(X, y, parts)))) == whole
         table = MemoryParts(pieces(frame, parts=parts))
         assert released(BoostedHalfspaceClassifier(schema=SCHEMA, **given).fit(table)) == coded
+    if weak_learner == "centering":
+        labels = np.arange(500) % 2 + X[:, 3]
+        whole = released(BoostedHalfspaceClassifier(**given).fit(X, labels, classes=range(3)))
+        table = MemoryParts(pieces(X, labels, 4))
+        assert released(BoostedHalfspaceClassifier(**given).fit(table, classes=range(3))) == whole
+    given["start"] = "even"
+    whole = released(BoostedHalfspaceClassifier(**given).fit(X, y))
+    assert released(BoostedHalfspaceClassifier(**given).fit(MemoryParts(pieces(X, y, 3)))) == whole
 
 
 def test_boosting_over_parts_takes_the_measures_and_the_weak_learners_that_sums_serve(rng):

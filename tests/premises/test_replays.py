@@ -58,7 +58,8 @@ LEARNERS = {
     "boosted stumps": _learner(
         dpfast.BoostedHalfspaceClassifier, n_rounds=12, weak_learner=NoisyStump(0.5), density=0.9
     ),
-    "projected": _learner(dpfast.ProjectedHalfspaceClassifier, n_rounds=3),
+    "projected": _learner(dpfast.ProjectedHalfspaceClassifier, n_rounds=3, loss="hinge"),
+    "projected, fading": _learner(dpfast.ProjectedHalfspaceClassifier, n_rounds=3, n_components=2, loss="fading"),
     "projected, with probabilities": _learner(
         dpfast.ProjectedHalfspaceClassifier, n_rounds=3, n_components=2, probability_share=0.1
     ),

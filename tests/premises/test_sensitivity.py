@@ -54,6 +54,16 @@ def _boosted(more, classes=2):
     return Sums(make, "weak", "weak" if more.get("start") == "even" else "opened", classes)
 
 
+def _fading(classes):
+    def make(relation, rng):
+        m = int(rng.integers(1, 12))
+        return dpfast.ProjectedHalfspaceClassifier(
+            neighbors=relation, n_rounds=ROUNDS, n_components=m, loss="fading", random_state=0
+        )
+
+    return Sums(make, "descent", "opened", classes)
+
+
 SUMS = {
     "boosted": _boosted({}),
     "boosted, even": _boosted({"start": "even"}),
@@ -61,11 +71,13 @@ SUMS = {
     "boosted, 4 classes": _boosted({}, classes=4),
     "projected": Sums(
         lambda relation, rng: dpfast.ProjectedHalfspaceClassifier(
-            neighbors=relation, n_rounds=ROUNDS, n_components=int(rng.integers(1, 12)), random_state=0
+            neighbors=relation, n_rounds=ROUNDS, n_components=int(rng.integers(1, 12)), loss="hinge", random_state=0
         ),
         "descent",
         "projected",
     ),
+    "projected, fading": _fading(2),
+    "projected, fading, 4 classes": _fading(4),
     "halfspace": Sums(
         lambda relation, rng: dpfast.HalfspaceClassifier(neighbors=relation, n_rounds=ROUNDS, random_state=0),
         "halfspace",

@@ -8,13 +8,19 @@ names the proof for it. A step releases the sum of y q over such rows plus exact
 else is a function of these releases.
 """
 
+from functools import partial
+
 import numpy as np
 
 from dpfast.accounting.halfspaces import HINGE_SHARE
 from dpfast.kernels import reals
+from dpfast.learners.halfspaces.boosting_parts import Sides
+from dpfast.learners.halfspaces.measure import CAP, local_table, local_weights
+from dpfast.learners.halfspaces.opened import against, without_sum
 from dpfast.mechanisms import discrete_gaussian
 from dpfast.mechanisms.draws import Question, asked
 
+_FARTHEST, _LONGEST = 8.0, 4.0  # log odds of classes, and lengths of centred rows, that are hardly exceeded
 MARGINS = 2.0 ** np.arange(-7, 1)  # geometric, from 1/128 to 1
 _PAPER_HINGE = 0.96  # of the margin
 _CHUNK_BYTES = 1 << 20  # of noise drawn at a time
@@ -48,23 +54,63 @@ class FullBatch:
         """Return the margin of the next round, for noise of this deviation along a row of norm 1."""
         if self._declared != "auto":
             return self._declared
-        norm = reals.norm(self._sum)
+        norm = reals.norm(self._sum.ravel())
         least = np.sqrt(self.used) * deviation / norm if norm > 0 else np.inf
         return MARGINS[min(np.searchsorted(MARGINS, least), len(MARGINS) - 1)]
 
     def _move(self, noisy):
         self.used += 1
         self._sum += noisy
-        self._squares += reals.dot(noisy, noisy)
+        self._squares += against(noisy, noisy)
         if self._squares > 0:
             self._w = _into_ball(self._w + np.sqrt(2 / self._squares) * noisy)
         if 2 * self.used > self._rounds:
-            self._total += self._w
+            self._total += self._scored()
 
     def model(self):
-        """Return the model released so far: shape (size,), in the unit ball."""
+        """Return the model released so far: of the shape `size`, in the unit ball."""
         late = self.used - self._rounds // 2
-        return self._total / late if late > 0 else self._w
+        return self._total / late if late > 0 else self._scored()
+
+    def _scored(self):
+        """Return the vector by which rows are scored."""
+        return self._w
+
+
+class FadingDescent(FullBatch):
+    """The same descent over centred rows, whose residuals fade: min(1, exp(-margin)) in place of 1 or 0.
+
+    The scores of a row are those of the start, the log odds of the classes, plus <w, row> over the margin of
+    `FullBatch`. The own margin of a row is the score of its class, or for more than two classes this score minus that
+    of its rival (`Sides`). The residual is the gradient of a convex loss, exp(-margin) above 0 and 1 - margin below. A
+    row counts its residual for its own class and against the rival, so there is a vector w for each class, and all of
+    them are in one ball. The model is the average of the scores over the second half of the rounds.
+    """
+
+    def __init__(self, n_rounds, start, classes):
+        super().__init__("auto", n_rounds, np.shape(start))
+        self._start, self._classes, self._steepness = start, classes, 1.0
+
+    def step(self, parts, reach, sigma, rng):
+        """Release one noisy sum and make a step; `parts` have `CentredRows`, which are read twice."""
+        unit = reach * CAP
+        self._steepness = 1 / self.margin(sigma / unit)
+        farthest = _FARTHEST + _LONGEST * self._steepness
+        total = parts.sum(_faded_sum, self._scored() / farthest, farthest, self._classes)
+        self._move(without_sum(discrete_gaussian(total, sigma, rng=rng) / unit))
+
+    def _scored(self):
+        return self._start + self._w * self._steepness
+
+
+def _faded_sum(piece, w, farthest, classes):
+    """Return the sum of the rows of a piece times their residuals, for more than two classes by class.
+
+    Scores are <w, row> times `farthest`, which hardly any score exceeds.
+    """
+    sides = Sides(piece.labels, classes)
+    sides.add(piece.rows.margins(w))
+    return sides.weighted_sum(piece.rows, sides.weights(partial(local_weights, table=local_table(farthest))))
 
 
 def _active_sum(piece, w, hinge):
@@ -108,4 +154,4 @@ def _noisy(exact, noise, sigma, claim, rng):
 
 
 def _into_ball(w):
-    return w / max(1.0, reals.norm(w))
+    return w / max(1.0, reals.norm(w.ravel()))

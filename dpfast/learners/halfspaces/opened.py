@@ -60,8 +60,12 @@ class CentredModel:
         return parts.map(_centred, self._centring), self._w
 
     def add(self, w):
-        """Set the coefficients of a round."""
+        """Add the coefficients of a round to the mean."""
         self._w = self._late.add(w)
+
+    def set(self, w):
+        """Set the coefficients."""
+        self._w = w
 
     def coefficients(self):
         """Return the released coefficients for rows of norm 1 and a constant, for each column of scores, or None."""

@@ -3,6 +3,7 @@
 import math
 from fractions import Fraction
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,8 +12,11 @@ from dpfast.accounting.claims import pair_cost
 from dpfast.accounting.costs import discrete_gaussian_cost
 from dpfast.kernels import signs as projection
 from dpfast.kernels.unit_rows import GRID_BITS
-from dpfast.learners.base import LinearClassifier, TwoSided, shown
-from dpfast.learners.halfspaces.descent import FullBatch, single_sample_steps
+from dpfast.learners.base import LinearClassifier, shown
+from dpfast.learners.halfspaces.descent import FadingDescent, FullBatch, single_sample_steps
+from dpfast.learners.halfspaces.measure import CAP
+from dpfast.learners.halfspaces.opened import CentredModel, OpenedNoise
+from dpfast.learners.halfspaces.plain import CentredImage
 from dpfast.learners.parameters import (
     FIT_INTERCEPT,
     auto,
@@ -39,20 +43,29 @@ _PATIENCE = 3600.0  # seconds
 
 
 @estimator
-class ProjectedHalfspaceClassifier(TwoSided, LinearClassifier):
+class ProjectedHalfspaceClassifier(LinearClassifier):
     """Private linear classifier for data of large margin [NUZ, Algorithm 1]_: project, normalise, descend.
 
-    Labels are of two classes. Booleans and bits are the numbers 0 and 1. A 1 for the intercept is appended to each row
-    x. If there are many columns, a random matrix A of signs projects the rows to fewer components. Rows are then scaled
-    to norm 1. Each round releases, with noise, the sum of y x over the rows whose hinge loss max(0, 1 - y <w, x> /
-    (0.86 margin)) is not zero, and w makes a step along this sum within the unit ball. The model is A' w, where w is
-    the average over the second half of the rounds, so prediction needs no projection.
+    Booleans and bits are the numbers 0 and 1. A 1 for the intercept is appended to each row x. If there are many
+    columns, a random matrix A of signs projects the rows to fewer components. Rows are then scaled to norm 1. Each
+    round releases, with noise, the sum of y x over the rows whose hinge loss max(0, 1 - y <w, x> / (0.86 margin)) is
+    not zero, and w makes a step along this sum within the unit ball. The model is A' w, where w is the average over the
+    second half of the rounds, so prediction needs no projection.
 
-    **Privacy.** All rounds together are (epsilon, delta)-DP for the relation `neighbors`. A is drawn independently of
+    For rows that are not projected, and for more than two classes, the default loss fades: the first release is an
+    opening, the noisy sum of the rows with the class sizes, as in `BoostedHalfspaceClassifier`. The noisy mean is
+    subtracted from the rows, scores start at the log odds of the classes, and a row counts min(1, exp(-margin)) instead
+    of 1 or 0. Its margin is the score of its class, or for more than two classes this score minus the largest other
+    one; the row then also counts against that other class. So rare classes are ranked.
+
+    **Privacy.** All releases together are (epsilon, delta)-DP for the relation `neighbors`. A is drawn independently of
     the rows and is therefore public. Given A and the earlier rounds, a row adds at most one vector of norm at most 1 to
-    the sum, so the sum changes by at most 2 under "replace" and by 1 under "add-remove". Rows are integers on a grid,
-    sums are exact, and rounds are adaptive discrete Gaussian mechanisms: `dpfast.accounting.discrete_gaussian_sigma`.
-    Nothing else depends on the rows, not even on their number, since steps are functions of the releases.
+    the sum (sqrt(2) for more than two classes), so the sum changes by at most 2 (2 sqrt(2)) under "replace" and by 1
+    (sqrt(2)) under "add-remove". The opening changes by at most sqrt(4.5), by sqrt(2.5) if the type of the rows
+    excludes negative entries and they are not projected, and under "add-remove" by sqrt(1.25). Rows are integers on a
+    grid, sums are exact, and all releases are adaptive discrete Gaussian mechanisms:
+    `dpfast.accounting.discrete_gaussian_sigma` and `dpfast.accounting.bill_noise`. Nothing else depends on the rows,
+    not even on their number, since steps are functions of the releases.
 
     ``schedule="paper"`` runs appendix A instead: six times n^2 steps, each on one random row, with a loss that is zero
     from 0.96 margin on. The exponential mechanism then chooses among the six results by the number of rows with
@@ -73,6 +86,10 @@ class ProjectedHalfspaceClassifier(TwoSided, LinearClassifier):
         projected.
     n_rounds : "auto" or int, default="auto"
         The number of rounds; "auto" is 100. The noise of the average hardly depends on it.
+    loss : {"auto", "fading", "hinge"}, default="auto"
+        "fading" has an opening and residuals that fade; "hinge" is the loss of the paper, without an opening, for two
+        classes. "auto" is "hinge" for a declared margin, for ``schedule="paper"``, and for two classes if rows are
+        projected, where it is more accurate at small epsilon; otherwise it is "fading".
     schedule : {"full-batch", "paper"}, default="full-batch"
         "paper" is refused if its steps would take more than an hour, and for "add-remove", as n^2 reveals n.
 
@@ -105,6 +122,7 @@ class ProjectedHalfspaceClassifier(TwoSided, LinearClassifier):
     margin: float | str = parameter("auto", auto(real(0, 1, "(]")))
     n_components: int | str = parameter("auto", auto(count(1, 1 << 20)))
     n_rounds: int | str = parameter("auto", auto(count(1, 1 << 15)))
+    loss: str = parameter("auto", choice("auto", "fading", "hinge"))
     schedule: str = parameter("full-batch", choice("full-batch", "paper"))
     fit_intercept: bool = FIT_INTERCEPT
 
@@ -113,6 +131,32 @@ class ProjectedHalfspaceClassifier(TwoSided, LinearClassifier):
         parts, rows, public = self._asked(table, image)
         d = public.n_features + p.fit_intercept
         m = min(d, p.n_components)
+        hinged = p.loss == "hinge" or (p.loss == "auto" and m < d and len(public.classes) == 2)
+        (self._hinged if hinged else self._faded)(parts, rows, public, d, m, p, run)
+
+    def _faded(self, parts, rows, public, d, m, p, run):
+        """Open, then descend over centred rows with residuals that fade."""
+        n, k = public.n_rows, len(public.classes)
+        form = _Form((n, m), 1 << GRID_BITS, True) if m < d else rows
+        image = CentredImage(form, k, p.fit_intercept)
+        noise = OpenedNoise(p, image, CAP * changed_rows(p.neighbors), p.n_rounds)
+        public.others.update(n_components_=m, n_rounds_=p.n_rounds, sigma_=noise.sigma / (image.reach * CAP))
+        model = _Faded(image, public.n_features, d, p.n_rounds)
+        run.charge(public, self._all_costs(noise.cost, p), opening=1, rounds=p.n_rounds, **p.counting)
+        run.released = model
+        if m < d:
+            model.key = int.from_bytes(run.rng.bytes(16))
+        projected = parts.map(_projected, m, model.key, p.fit_intercept) if m < d else parts
+        seen, start = model.open(projected, noise, n if p.neighbors == "replace" else None, run)
+        descent = FadingDescent(p.n_rounds, start, k)
+        for _ in self._shown(range(p.n_rounds), "rounds", seen, public):
+            descent.step(seen, image.reach, noise.sigma, run.rng)
+            run.used["rounds"] += 1
+            model.set(descent.model())
+        self._count_levels(run, p, parts, model.linear)
+
+    def _hinged(self, parts, rows, public, d, m, p, run):
+        """Descend on the hinge loss."""
         reach = 1 << GRID_BITS if m < d else rows.reach
         n_rounds, sigma, cost = self._noise(p, public.n_rows, m, reach)
         public.others.update(n_components_=m, n_rounds_=n_rounds, sigma_=sigma / reach)
@@ -195,6 +239,21 @@ class ProjectedHalfspaceClassifier(TwoSided, LinearClassifier):
             return super()._spends(p)
         return "gaussian", p.probability_share, (NoisySums(1 << GRID_BITS, 1, 1 << 12),)
 
+    def _may_fade(self):
+        """Return whether residuals may fade, by the parameters as they are."""
+        declared = self.schedule != "full-batch" or self.margin != "auto"
+        if self.loss == "fading" and declared:
+            raise ValueError(
+                'loss="fading" is for margin="auto" and schedule="full-batch", '
+                f"got {self.margin!r} and {self.schedule!r}"
+            )
+        return self.loss != "hinge" and not declared
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = self._may_fade()
+        return tags
+
     def _refuse_parts(self, p):
         if p.schedule == "paper":
             raise ValueError('schedule="paper" reads single rows, and no table in parts; use schedule="full-batch"')
@@ -211,6 +270,7 @@ class ProjectedHalfspaceClassifier(TwoSided, LinearClassifier):
             raise ValueError(f'schedule="paper" has n^2 steps: n_rounds must be "auto", got {self.n_rounds!r}')
         if p.schedule == "paper" and p.margin == "auto":
             raise ValueError('schedule="paper" has a loss for one margin: margin must lie in (0, 1], got "auto"')
+        p.loss = self.loss if self._may_fade() else "hinge"
         if p.n_rounds == "auto":
             p.n_rounds = _ROUNDS
         if p.n_components == "auto":
@@ -221,6 +281,29 @@ class ProjectedHalfspaceClassifier(TwoSided, LinearClassifier):
 
 def _half(epsilon):
     return math.nextafter(float(epsilon), 0) / 2
+
+
+class _Form(NamedTuple):
+    """The form of projected rows, for the plan of their opening."""
+
+    shape: tuple[int, int]
+    reach: int
+    signed: bool
+    linear: None = None
+
+
+class _Faded(CentredModel):
+    """Released coefficients of centred rows, which may be projections of rows that end with a 1, d entries in all."""
+
+    def __init__(self, image, n_features, d, n_rounds):
+        super().__init__(image, n_features, n_rounds)
+        self._d, self.key = d, None
+
+    def lifted(self, coef):
+        if self.key is None:
+            return coef if len(coef) == self._d else np.zeros((self._d, *coef.shape[1:]))
+        columns = [projection.lift(column, self._d, self.key) for column in np.reshape(coef, (len(coef), -1)).T]
+        return np.stack(columns, axis=1).reshape(self._d, *coef.shape[1:])
 
 
 class _Model:

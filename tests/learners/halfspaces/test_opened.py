@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from sklearn.metrics import roc_auc_score
 
 import dpfast
-from dpfast import BitMatrix, BoostedHalfspaceClassifier
+from dpfast import BitMatrix, BoostedHalfspaceClassifier, ProjectedHalfspaceClassifier
 from dpfast.accounting import gaussian_sigma
 from dpfast.kernels import measure
 from dpfast.learners.halfspaces import opened
@@ -303,3 +303,84 @@ def test_boosting_without_an_opening_says_which_learner_takes_more_classes(rng):
     for more in ({"start": "even"}, {"weak_learner": "stump"}, {"calibration": "plan", "margin": 0.5}):
         with pytest.raises(ValueError, match="HalfspaceClassifier and DecisionListClassifier learn any number"):
             BoostedHalfspaceClassifier(**more).fit(X.astype(bool), y, classes=[0, 1, 2])
+
+
+# ---- descent with residuals that fade --------------------------------------------------------------------------------
+
+
+def faded_twin(X, codes, k, T):
+    """The descent in floats, without noise, whose margin is then the least; returns the scores of the rows."""
+    rows = np.hstack([X, np.ones((len(X), 1))])
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    mean, sizes = rows.mean(axis=0), np.bincount(codes, minlength=k)
+    square = 0.7 * max(0.1, 1 - mean @ mean)
+    centred = np.hstack([rows - mean, np.full((len(X), 1), 0.2 * square**0.5)]) / (1.04 * square) ** 0.5
+    short = centred / np.maximum(1, np.linalg.norm(centred, axis=1, keepdims=True))
+    own, odds = np.eye(k)[codes], np.log(sizes) - np.log(sizes).mean()
+    w, squares, late = np.zeros((centred.shape[1], k)), 0.0, []
+    for t in range(T):
+        scores = odds + 128 * centred @ w
+        others = np.where(own > 0, -np.inf, scores)
+        weights = np.exp(np.minimum(0, others.max(axis=1) - (own * scores).sum(axis=1)))
+        total = short.T @ (weights[:, np.newaxis] * (own - np.eye(k)[others.argmax(axis=1)]))
+        squares += np.square(total).sum()
+        w = w + (2 / squares) ** 0.5 * total
+        w /= max(1, np.linalg.norm(w))
+        if 2 * t >= T:
+            late.append(w)
+    return odds + 128 * centred @ np.mean(late, axis=0)
+
+
+@pytest.mark.parametrize("k", [3, 4])
+def test_the_descent_is_its_twin_where_there_is_no_noise(k, rng, monkeypatch):
+    exact(monkeypatch)
+    monkeypatch.setattr("dpfast.learners.halfspaces.descent.discrete_gaussian", lambda total, sigma, rng: total)
+    X = rng.normal(size=(500, 6)) + np.array([1, 0, 0, 2, 0, 0])
+    codes = np.minimum(rng.geometric(0.5, 500) - 1, k - 1)
+    X[np.arange(500), codes] += 1.5
+    clf = ProjectedHalfspaceClassifier(1e6, 0.5, n_rounds=10, random_state=0).fit(X, codes, classes=range(k))
+    expected = faded_twin(X, codes, k, 10)
+    scores = clf.decision_function(X)
+    scores = scores - scores.mean(axis=1, keepdims=True)
+    assert np.corrcoef(scores.ravel(), expected.ravel())[0, 1] > 0.999
+    assert (scores.argmax(axis=1) == expected.argmax(axis=1)).mean() > 0.97
+
+
+def test_the_loss_is_chosen_by_public_numbers(rng):
+    X, y = rng.normal(size=(200, 20)), np.arange(200) % 2
+
+    def first(*, classes=2, **more):
+        clf = ProjectedHalfspaceClassifier(n_rounds=2, random_state=0, **more)
+        return clf.fit(X, np.arange(200) % classes, classes=range(classes)).privacy_.events[0][0]
+
+    assert first() == "opening"
+    assert first(margin=0.1) == first(loss="hinge") == first(n_components=5) == "rounds"
+    assert first(n_components=5, loss="fading") == first(n_components=5, classes=3) == "opening"
+    with pytest.raises(ValueError, match="HalfspaceClassifier and DecisionListClassifier learn any number"):
+        ProjectedHalfspaceClassifier(margin=0.1).fit(X, np.arange(200) % 3)
+    assert y.any()
+
+
+def test_projected_rows_of_several_classes_are_learned_and_saved(rng, tmp_path):
+    X = rng.normal(size=(3000, 60))
+    X[:, :3] *= 8
+    y = X[:, :3].argmax(axis=1)
+    clf = ProjectedHalfspaceClassifier(8.0, n_components=40, random_state=0).fit(X, y, classes=range(3))
+    assert clf.coef_.shape == (3, 60)
+    assert clf.score(X, y) > 0.75
+    clf.save(tmp_path / "m.json")
+    assert dpfast.load(tmp_path / "m.json").decision_function(X).tolist() == clf.decision_function(X).tolist()
+
+
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+def test_noise_of_the_descent_is_made_for_the_relation(neighbors, rng, monkeypatch):
+    X, y = rng.normal(size=(60, 3)), np.arange(60) % 2
+    parts, bill = [], opened.bill_noise
+    monkeypatch.setattr(opened, "bill_noise", lambda every, *given: parts.append(every) or bill(every, *given))
+    ProjectedHalfspaceClassifier(neighbors=neighbors, n_rounds=2, random_state=0).fit(X, y, classes=[0, 1])
+    changes = 2 if neighbors == "replace" else 1
+    assert parts[0][0].sensitivity == changes * CAP * CentredRows.reach
+    ProjectedHalfspaceClassifier(n_components=2, loss="fading", n_rounds=2, random_state=0).fit(
+        X > 0, y, classes=[0, 1]
+    )
+    assert parts[1][1].sensitivity == pytest.approx(4.5**0.5 * 2**17)  # projections of bits have negative entries

@@ -111,7 +111,7 @@ FORMS = [np.asarray, sp.csr_array, sp.csc_array, pd.DataFrame, lambda X: X.astyp
 def test_every_form_of_input_gives_nearly_the_same_model(form, n_components, rng):
     X = rng.integers(-1, 2, (2000, 9)).astype(float)
     y = X[:, 0] + X[:, 1] > 0
-    clf = ProjectedHalfspaceClassifier(n_components=n_components, n_rounds=10, random_state=1)
+    clf = ProjectedHalfspaceClassifier(n_components=n_components, n_rounds=10, loss="hinge", random_state=1)
     expected = clone(clf).fit(X, y)
     clf.fit(form(X), y)
     np.testing.assert_allclose(clf.coef_, expected.coef_, atol=1e-2)
@@ -121,7 +121,7 @@ def test_every_form_of_input_gives_nearly_the_same_model(form, n_components, rng
 @pytest.mark.parametrize("n_components", ["auto", 60])
 def test_bits_are_learned_from_as_numbers_are(n_components, mushroom, no_noise):
     X, y = mushroom.data.toarray(), mushroom.target
-    clf = ProjectedHalfspaceClassifier(n_components=n_components, n_rounds=10, random_state=1)
+    clf = ProjectedHalfspaceClassifier(n_components=n_components, n_rounds=10, loss="hinge", random_state=1)
     dense = clone(clf).fit(X.astype(np.float32), y)
     for bits in (BitMatrix(X), X.astype(bool)):
         packed = clone(clf).fit(bits, y)
@@ -224,7 +224,9 @@ def test_what_other_rows_are_changes_no_bit_of_a_row(form, n_components, rng, mo
 @pytest.mark.parametrize("n_components", ["auto", 6])
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
 def test_the_noise_is_the_least_that_the_accountant_allows(neighbors, n_components, table):
-    clf = ProjectedHalfspaceClassifier(0.7, 1e-5, neighbors=neighbors, n_components=n_components, random_state=0)
+    clf = ProjectedHalfspaceClassifier(
+        0.7, 1e-5, neighbors=neighbors, n_components=n_components, loss="hinge", random_state=0
+    )
     clf.fit(*table)
     assert (clf.privacy_.epsilon, clf.privacy_.delta, clf.privacy_.neighbors) == (0.7, 1e-5, neighbors)
     grid = 1 << GRID_BITS
@@ -247,16 +249,16 @@ def test_the_noise_drawn_is_the_noise_paid_for(table, monkeypatch):
         return total
 
     monkeypatch.setattr(descent, "discrete_gaussian", spy)
-    clf = ProjectedHalfspaceClassifier(n_rounds=9, random_state=0).fit(*table)
+    clf = ProjectedHalfspaceClassifier(n_rounds=9, loss="hinge", random_state=0).fit(*table)
     assert seen == [(clf.sigma_ * (1 << GRID_BITS), (13,))] * 9
 
 
 def test_the_claim_is_one_honest_sentence(table):
     clf = ProjectedHalfspaceClassifier(n_rounds=7).fit(*table)
-    assert str(clf.privacy_) == "(1.0, 1e-06)-DP, replace one row; 7 of 7 releases used"
+    assert str(clf.privacy_) == "(1.0, 1e-06)-DP, replace one row; 8 of 8 releases used"
     clf = ProjectedHalfspaceClassifier(n_rounds=7, neighbors="add-remove", random_state=1).fit(*table)
     assert str(clf.privacy_) == (
-        "(1.0, 1e-06)-DP, add or remove one row; 7 of 7 releases used; drawn with a seed: reproducible, not private"
+        "(1.0, 1e-06)-DP, add or remove one row; 8 of 8 releases used; drawn with a seed: reproducible, not private"
     )
 
 
@@ -280,21 +282,22 @@ def test_a_saved_model_predicts_as_it_did(n_components, table, tmp_path):
 
 
 @pytest.mark.parametrize("after", [0, 3, 60])
-def test_an_interrupted_fit_keeps_what_was_released_and_stays_charged(after, table, monkeypatch):
-    step, calls = descent.FullBatch.step, itertools.count()
+@pytest.mark.parametrize(("kind", "first"), [(descent.FullBatch, ()), (descent.FadingDescent, (("opening", 1, 1),))])
+def test_an_interrupted_fit_keeps_what_was_released_and_stays_charged(kind, first, after, table, monkeypatch):
+    step, calls = kind.step, itertools.count()
 
     def interrupted(*arguments):
         if next(calls) == after:
             raise KeyboardInterrupt
         return step(*arguments)
 
-    monkeypatch.setattr(descent.FullBatch, "step", interrupted)
+    monkeypatch.setattr(kind, "step", interrupted)
     budget = Budget(1.0, 1e-6)
-    clf = ProjectedHalfspaceClassifier(budget=budget, random_state=0)
+    clf = ProjectedHalfspaceClassifier(budget=budget, loss="fading" if first else "hinge", random_state=0)
     with pytest.raises(KeyboardInterrupt):
         clf.fit(*table)
     assert len(budget.charges) == 1
-    assert clf.privacy_.events == (("rounds", after, 100),)
+    assert clf.privacy_.events == (*first, ("rounds", after, 100))
     assert after == 0 or clf.score(*table) > 0.7
     assert clf.predict(table[0]).shape == (3000,)
 
@@ -415,7 +418,8 @@ def test_a_refusal_charges_nothing_and_draws_nothing(n_components, table, rng):
         ({}, X[:0], y[:0]),
         ({}, X, y[:-1]),
         ({}, X, ["one"] * len(y)),
-        ({}, X, np.arange(len(y)) % 3),
+        ({"loss": "hinge"}, X, np.arange(len(y)) % 3),
+        ({"margin": 0.1}, X, np.arange(len(y)) % 3),
         ({"delta": 0.0}, X, y),
         ({"epsilon": 1e-12, "delta": 1e-12}, X, y),
         ({"schedule": "paper", "neighbors": "add-remove"}, X, y),
@@ -443,6 +447,8 @@ def test_a_refusal_charges_nothing_and_draws_nothing(n_components, table, rng):
         ({"n_components": "log"}, "n_components must be"),
         ({"n_rounds": 0}, r'n_rounds must be "auto" or an integer in \[1, 32768\], got 0'),
         ({"n_rounds": 2.5}, "n_rounds must"),
+        ({"loss": "square"}, 'loss must be "auto", "fading" or "hinge"'),
+        ({"loss": "fading", "margin": 0.1}, 'loss="fading" is for margin="auto"'),
         ({"schedule": "fast"}, 'schedule must be "full-batch" or "paper"'),
         ({"schedule": "paper", "n_rounds": 5, "margin": 0.1}, 'n_rounds must be "auto"'),
         ({"schedule": "paper"}, 'has a loss for one margin: margin must lie in .*, got "auto"'),
@@ -491,7 +497,7 @@ def test_margins_follow_from_what_was_released_alone(table, monkeypatch):
 
     monkeypatch.setattr(descent, "discrete_gaussian", first)
     for rows, labels in ((X, y), (-2 * X[::-1], y)):
-        models.append(ProjectedHalfspaceClassifier(n_rounds=8, random_state=0).fit(rows, labels))
+        models.append(ProjectedHalfspaceClassifier(n_rounds=8, loss="hinge", random_state=0).fit(rows, labels))
         transcript = iter(list(released))
         monkeypatch.setattr(descent, "discrete_gaussian", lambda total, sigma, rng, seen=transcript: next(seen))
     assert asked[:8] == asked[8:]
