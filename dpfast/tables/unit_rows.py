@@ -54,8 +54,9 @@ def unit_products(X, coef, intercept, **given):
 
     `given` are the arguments of `unit_rows`, which scale a row by the inverse of its length.
     """
-    rows = unit_rows(X, **given)
-    return (row_products(X, coef) + intercept) * (rows.scales / rows.reach)
+    rows, unit = unit_rows(X, **given), reals.norm(np.append(coef, intercept)) or 1.0
+    products = row_products(X, coef / unit) + intercept / unit  # with large coefficients, those of long rows overflow
+    return products * (rows.scales / rows.reach) * unit
 
 
 class UnitRows:

@@ -25,7 +25,7 @@ from dpfast.learners.halfspaces.measure import CAP, DenseMeasure
 from dpfast.learners.halfspaces.nets import Nets
 from dpfast.learners.halfspaces.weak import NoisyStump
 from dpfast.learners.votes import Hypothesis
-from dpfast.learners.winnow.plan import FADING, Plan
+from dpfast.learners.winnow.plan import FADING, WinnowPlan
 from dpfast.learners.winnow.scores import interval_sum
 from dpfast.mechanisms.sparse_sample import votes
 from dpfast.parts import MemoryParts, Piece
@@ -223,7 +223,7 @@ def _fading(X, y, rng):
     numbers = {"n_updates": 1, "n_draws": 3 * d, "learning_rate": 1.0, "threshold_epsilon": 0.0, "batch": None}
     form = {"window": None, "rounds": None, "dimension": d + 1, "negations": False, "average": True, "score_range": 4.0}
     form["sizes_epsilon"] = 0.0
-    plan = Plan(**numbers, **form, confidence=float(rng.choice([0.0, 0.05, 0.2])), fades=True, fit_intercept=True)
+    plan = WinnowPlan(**numbers, **form, confidence=float(rng.choice([0.0, 0.05, 0.2])), fades=True, fit_intercept=True)
     released = Hypothesis(np.arange(d + 1), rng.integers(-3, 4, d + 1), 3 * (d + 1))
     total = interval_sum(Piece(None, y, rows=rows), (0, None), 7, 0, plan, released)
     return total / (rows.unit << FADING)
