@@ -381,7 +381,7 @@ class TableReader(Parameters):
     def _restore_encoder(self, saved):
         """Read tables as declared in a model's file: restore `encoder_`, and its schema as the parameter."""
         entries(saved, "schema", "privacy", maybe=("found", "other"))
-        schema, claim = Schema.from_dict(saved["schema"]), claim_of_file(saved["privacy"])
+        schema, claim = Schema.from_dict(saved["schema"]), claim_of_file(saved["privacy"], part=True)
         width, names = self.n_features_in_, getattr(self, "feature_names_in_", None)
         self.schema = schema
         self.encoder_ = TableEncoder(schema, claim.epsilon or 1.0, claim.delta or 1e-6, neighbors=self.neighbors)
