@@ -174,7 +174,10 @@ class CsvFile:
                 use_threads=threads() > 1, block_size=size, skip_rows=self._header, column_names=self.names
             ),
             parse_options=arrow_csv.ParseOptions(
-                delimiter=self.separator, newlines_in_values=True, invalid_row_handler=lent.pop(0)
+                delimiter=self.separator,
+                newlines_in_values=True,
+                ignore_empty_lines=len(self.names) > 1,
+                invalid_row_handler=lent.pop(0),
             ),
             convert_options=arrow_csv.ConvertOptions(
                 column_types=types,
@@ -186,7 +189,10 @@ class CsvFile:
         )
 
     def rows(self):
-        """Yield the line numbers and cells of rows, without blank lines: (last line, list of str)."""
+        """Yield the line numbers and cells of rows: (last line, list of str).
+
+        Blank lines are no rows, except in a table of one column, where they are empty cells.
+        """
         with self._lines() as lines:
             rows = csv.reader(lines, delimiter=self.separator)
             if self._header:
@@ -197,6 +203,8 @@ class CsvFile:
                     end = rows.line_num
                     if "".join(row).strip() or len(row) > 1:
                         yield end, row
+                    elif len(self.names) == 1:
+                        yield end, [""]
             except csv.Error:
                 raise ValueError(
                     f"the row that begins in line {end + 1} has a cell of more than {csv.field_size_limit():,} "

@@ -62,3 +62,16 @@ def test_an_svmlight_file_is_fitted_and_predicted(run, tmp_path, rng):
     path.write_text("".join(f"{'1 1:1' if bit else '-1'} 2:1\n" for bit in rng.integers(0, 2, 400)))
     assert "labels -1, 1" in run("fit", path, *FIT, "--test-share", 0, "--out", model).stdout
     assert run("predict", model, path).stdout.split() == [line.split()[0] for line in path.read_text().splitlines()]
+
+
+def test_an_empty_cell_of_a_table_of_one_column_is_a_row(run, tmp_path, rng):
+    x = np.arange(600) % 50
+    (tmp_path / "t.csv").write_text("x,buys\n" + "".join(f"{v},{'yes' if v > 25 else 'no'}\n" for v in x))
+    told = run("fit", tmp_path / "t.csv", "--label", "buys", "--epsilon", 4, "--seed", 1, "--out", tmp_path / "m.json")
+    assert told.exit_code == 0, told.stderr
+    (tmp_path / "new.csv").write_text("x\n1\n\n49\n\n\n3\n")
+    predicted = run("predict", tmp_path / "m.json", tmp_path / "new.csv")
+    assert predicted.exit_code == 0, predicted.stderr
+    lines = predicted.stdout.splitlines()
+    assert len(lines) == 6
+    assert [lines[0], lines[2], lines[5]] == ["no", "yes", "no"]

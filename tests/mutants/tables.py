@@ -38,7 +38,7 @@ MUTANTS = [
     _m("identities: a number is its float", "tables/objects", "        return str(int(value))\n    try:",
        "        return str(int(float(value)))\n    try:", "learners/test_units.py tables/test_labels.py"),
     _m("units: the first type of a column is that of all", "tables/arrow",
-       "read = read if read.dtype == np.uint64 else read.astype(np.int64, copy=False)", "pass", "files/test_tables.py"),
+       "read = read if read.dtype == np.uint64 else read.astype(np.int64, copy=False)", "pass", "files/test_parquet.py"),
     _m("lists: numpy finds a type for all cells", "tables/arrays",
        "return np.asarray(values, object if isinstance(values, list | tuple) else None)", "return np.asarray(values)",
        "learners/test_units.py learners/experts/test_finite_class.py"),
