@@ -23,7 +23,7 @@ from dpfast.accounting.numbers import (
     printed,
 )
 
-_ROUNDED = 1e-9  # of a claim's epsilon, by which its cost may exceed it: costs round up, with libm
+_ROUNDED = 1e-3  # of a claim's epsilon, by which its cost may exceed it: parts of a bill compose by a looser bound
 _NEAR = 0.75  # of a claim's epsilon, which the costs of all fits prove, unless noise is calibrated as in a paper
 
 
