@@ -139,7 +139,7 @@ static int64_t candidate(const dpf_levels *levels, const dpf_levels_trial *trial
     const size_t j = find(levels, i, &rank);
     int64_t score = score_of(levels, j);
     coin->share = share_of(levels, distance(levels, score, levels->best[i]));
-    const bool copy = rank >= coin->share;
+    const bool copy = levels->mirrored && rank >= coin->share;
     if (copy) {
         score = -score;
         coin->share = share_of(levels, distance(levels, score, levels->best[i]));

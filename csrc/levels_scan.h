@@ -83,11 +83,11 @@ DPF_BODY size_t NAME(seek)(const dpf_levels *levels, const SCORE *score, size_t 
         else
             for (size_t k = 0; k < n - start; k++)
                 sum += share[k] = copies + NAME(chords)(score[start + k], best, by, cap, drop, rate);
-        if (left < sum) break;
+        if (left < sum || n - start <= CHUNK) break; /* the second only if scores were changed since the scan */
         left -= sum;
     }
     size_t k = 0;
-    for (; left >= share[k]; k++) left -= share[k];
+    for (; left >= share[k] && k + 1 < CHUNK && start + k + 1 < n; k++) left -= share[k];
     *rank = left;
     return start + k;
 }

@@ -5,6 +5,8 @@ A matrix of n rows and d columns is an array of uint64 of shape (n, ceil(d / 64)
 """
 import numpy as np
 
+from dpfast.kernels.own import own, own_indices
+
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint64_t
 from dpfast.kernels.arrays cimport aligned, packed as check_packed
 from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
@@ -82,13 +84,17 @@ def pack_sparse(indptr, indices, Py_ssize_t d):
     -------
     ndarray of uint64, shape (n, words(d))
     """
+    indptr, indices = own_indices("indptr", indptr), own_indices("indices", indices)
     if indptr.ndim != 1 or indices.ndim != 1 or len(indptr) == 0:
         raise ValueError(f"indptr and indices must be one-dimensional, got {indptr.shape} and {indices.shape}")
     if indptr[0] != 0 or indptr[-1] > len(indices) or (indptr[1:] < indptr[:-1]).any():
         raise ValueError("indptr must rise from 0 to at most the number of indices")
     if len(indices) and not 0 <= indices.min() <= indices.max() < d:
         raise ValueError(f"indices must lie in [0, {d}), got {indices.min()} to {indices.max()}")
-    cdef Py_ssize_t n = len(indptr) - 1, width = words(d)
+    cdef Py_ssize_t n = len(indptr) - 1, width
+    if d < 0:
+        raise ValueError(f"d must be at least 0, got {d}")
+    width = words(d)
     out = np.zeros((n, width), np.uint64)
     cdef uint64_t[:, ::1] rows = out
     cdef const int32_t[::1] start32, index32
@@ -166,14 +172,14 @@ def bitwise_andnot(const uint64_t[::1] a, const uint64_t[::1] b, uint64_t[::1] o
     return _combine(dpf_bits_andnot, a, b, out)
 
 
-def nonzero(const uint64_t[::1] packed):
+def nonzero(packed):
     """Return the positions of the ones of one packed row, increasing: int64, shape (popcount(packed),)."""
-    out = np.empty(popcount(packed), np.int64)
+    cdef const uint64_t[::1] words = own(packed)
+    out = np.empty(popcount(words), np.int64)
     cdef int64_t[::1] at = out
     if at.shape[0]:
-        aligned(&packed[0], sizeof(uint64_t))
         with nogil:
-            dpf_bits_nonzero(&packed[0], packed.shape[0], &at[0])
+            dpf_bits_nonzero(&words[0], words.shape[0], &at[0])
     return out
 
 
@@ -224,11 +230,11 @@ def positional_popcount(const uint64_t[:, ::1] rows, Py_ssize_t d, const int8_t[
     -----
     One read of the rows: bit-sliced carry-save adders, five operations for 64 entries. See csrc/bits.h.
     """
-    out = np.zeros(max(0, d), np.int64)
-    cdef int64_t[::1] counts = out
+    cdef int64_t[::1] counts
     cdef uint64_t[::1] scratch
     cdef Py_ssize_t n = rows.shape[0]
     check_packed("d", rows, d, NULL, 0)
+    counts = out = np.zeros(d, np.int64)
     if signs is not None and signs.shape[0] != n:
         raise ValueError(f"signs must be one for each of {n} rows, got {signs.shape[0]}")
     cdef const int8_t *label = NULL if signs is None or n == 0 else &signs[0]
@@ -239,7 +245,7 @@ def positional_popcount(const uint64_t[:, ::1] rows, Py_ssize_t d, const int8_t[
     return out
 
 
-def conjunctions(const uint64_t[:, ::1] columns, Py_ssize_t n, const int64_t[:, ::1] code):
+def conjunctions(const uint64_t[:, ::1] columns, Py_ssize_t n, code):
     """Return packed conjunctions of literals over packed columns.
 
     Parameters
@@ -254,15 +260,14 @@ def conjunctions(const uint64_t[:, ::1] columns, Py_ssize_t n, const int64_t[:, 
     ndarray of uint64, shape (m, words(n))
     """
     check_packed("n", columns, n, NULL, 0)
-    cdef Py_ssize_t m = code.shape[0], k = code.shape[1]
-    if m and k and not -1 <= np.min(code) <= np.max(code) < 2 * columns.shape[0]:
-        raise ValueError(f"codes must lie in [-1, {2 * columns.shape[0]}), got {np.min(code)} to {np.max(code)}")
+    cdef const int64_t[:, ::1] codes = own(code)
+    cdef Py_ssize_t m = codes.shape[0], k = codes.shape[1]
+    if m and k and not -1 <= np.min(codes) <= np.max(codes) < 2 * columns.shape[0]:
+        raise ValueError(f"codes must lie in [-1, {2 * columns.shape[0]}), got {np.min(codes)} to {np.max(codes)}")
     out = np.empty((m, words(n)), np.uint64)
     cdef uint64_t[:, ::1] result = out
     cdef const uint64_t *source = &columns[0, 0] if columns.shape[0] and n else NULL
-    if m and k:
-        aligned(&code[0, 0], sizeof(int64_t))
     if m and n:
         with nogil:
-            dpf_bits_conjunctions(source, n, &code[0, 0] if k else NULL, m, k, &result[0, 0])
+            dpf_bits_conjunctions(source, n, &codes[0, 0] if k else NULL, m, k, &result[0, 0])
     return out

@@ -214,6 +214,7 @@ def counts(Columns columns, labels, Py_ssize_t classes, const uint64_t[::1] mask
     cdef size_t n = columns.n
     cdef bint wide
     _check_codes("labels", labels, columns.n)
+    labels = own(labels)
     cdef const void *label = address(labels)
     wide = labels.dtype == np.uint16
     most = dpf_codes_largest(label, wide, n)

@@ -1,6 +1,8 @@
 """Exact draws of uniform integers."""
 import numpy as np
 
+from dpfast.kernels.own import own
+
 from libc.stdint cimport uint64_t
 from dpfast.kernels.rng cimport bitgen, bitgen_t
 
@@ -26,10 +28,10 @@ def below(n, rng):
     ----------
     D. Lemire, Fast random integer generation in an interval, ACM TOMACS 2019.
     """
-    n = np.atleast_1d(np.asarray(n))
+    n = own(np.atleast_1d(np.asarray(n)))
     if n.ndim != 1 or n.dtype.kind not in "iu" or (n < 1).any():
         raise ValueError(f"n must be integers of at least 1, shape (size,), got {n!r}")
-    cdef const uint64_t[::1] bound = np.require(n, np.uint64, "CA")
+    cdef const uint64_t[::1] bound = own(n, np.uint64)
     cdef uint64_t[::1] out = np.empty(n.shape[0], np.uint64)
     cdef bitgen_t *bits = bitgen(rng)
     if n.shape[0]:

@@ -7,6 +7,8 @@ exactly, and that of its own is s. The same bits at every instruction-set level.
 """
 import numpy as np
 
+from dpfast.kernels.own import own
+
 from libc.math cimport isfinite
 from libc.stdint cimport int32_t, uint8_t, uint16_t
 from dpfast.kernels.arrays cimport address
@@ -87,7 +89,7 @@ def two(scores, const uint8_t[::1] labels, const int32_t[::1] limits, float step
     return out
 
 
-def many(scores, const uint16_t[::1] labels, const int32_t[::1] limits, float step, const float[::1] constants):
+def many(scores, labels, const int32_t[::1] limits, float step, const float[::1] constants):
     """Return the residuals of all classes.
 
     Parameters
@@ -107,17 +109,18 @@ def many(scores, const uint16_t[::1] labels, const int32_t[::1] limits, float st
     ndarray of int32, shape (n, k)
         Rows add up to 0.
     """
-    cdef size_t n = labels.shape[0], k = constants.shape[0]
+    cdef const uint16_t[::1] label = own(labels)
+    cdef size_t n = label.shape[0], k = constants.shape[0]
     cdef const void *score = _scores(scores, n, k)
     cdef bint real = scores.dtype == np.float32
     _limits(limits, n)
-    if k < 2 or not isfinite(step) or not np.isfinite(constants).all() or n and np.max(labels) >= k:
+    if k < 2 or not isfinite(step) or not np.isfinite(constants).all() or n and np.max(label) >= k:
         raise ValueError(f"labels must lie in [0, {k}), step and constants be finite, got {step} and {list(constants)[:5]}")
     out = np.empty((n, k), np.int32)
     cdef int32_t[:, ::1] residual = out
     cdef float[::1] lane = np.empty(DPF_LOGISTIC_LANES(k), np.float32)
     if n:
         with nogil:
-            dpf_logistic_many(score, real, step, &constants[0], &labels[0], &limits[0], n, k, &lane[0],
+            dpf_logistic_many(score, real, step, &constants[0], &label[0], &limits[0], n, k, &lane[0],
                               &residual[0, 0])
     return out

@@ -8,6 +8,7 @@ import math
 import numpy as np
 
 from dpfast.kernels import reals
+from dpfast.kernels.own import own
 
 from libc.stdint cimport int8_t, int32_t, int64_t
 from dpfast.kernels.arrays cimport aligned
@@ -141,7 +142,7 @@ def _total(const int32_t[::1] scores, units):
     """Return the function from a threshold to the total units there, and the lowest and the highest score."""
     cdef int64_t n = scores.shape[0]
     cdef int32_t low = 0, high = 0
-    aligned(&scores[0], sizeof(int32_t))
+    scores = own(scores)
     with nogil:
         dpf_measure_range(&scores[0], n, &low, &high)
     size = <int64_t>high - low + 1

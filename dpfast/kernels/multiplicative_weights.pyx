@@ -11,7 +11,7 @@ from dpfast.kernels.inversion import coin
 from dpfast.kernels.own import own
 
 from libc.stdint cimport int8_t, int32_t, int64_t, uint32_t, uint64_t
-from dpfast.kernels.arrays cimport address, csr as check_csr, packed as check_packed
+from dpfast.kernels.arrays cimport address, aligned, csr as check_csr, packed as check_packed
 from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
 from dpfast.kernels.rationals cimport fraction, nearest_double
 from dpfast.kernels.rng cimport Words, bitgen, bitgen_t
@@ -363,6 +363,8 @@ cdef class Weights:
         cdef int64_t[::1] expert = out
         if expert.shape[0] != losses.shape[0]:
             raise ValueError(f"out must have shape ({losses.shape[0]},), got ({expert.shape[0]},)")
+        if expert.shape[0]:
+            aligned(&expert[0], sizeof(int64_t))
         cdef dpf_weights_coin toss
         cdef dpf_weights_status status = DPF_WEIGHTS_ROOM
         cdef double guard = _guard_scale

@@ -10,13 +10,22 @@ def own(array: Any, dtype: Any = None) -> np.ndarray:
 
     It is the array itself only if that and all arrays that it is a view of are read-only; see also `frozen`.
     """
-    made = np.require(array, dtype, ("C", "A"))
-    if made is array or np.may_share_memory(made, array):
+    given = np.asarray(array)  # no subclass, whose methods may do anything
+    made = np.require(given, dtype, ("C", "A"))
+    if made is given or np.may_share_memory(made, given):
         if not writeable(made):
             return made
         made = made.copy()
     made.setflags(write=False)
     return made
+
+
+def own_indices(name: str, array: Any) -> np.ndarray:
+    """Return `own` of an array of integers, which a kernel checks and then follows; refuse any other value."""
+    if not isinstance(array, np.ndarray) or array.dtype.kind not in "iu":
+        seen = array.dtype if isinstance(array, np.ndarray) else type(array).__name__
+        raise TypeError(f"{name} must be an ndarray of integers, got {seen}")
+    return own(array)
 
 
 def writeable(array: np.ndarray) -> bool:

@@ -3,6 +3,8 @@ import math
 
 import numpy as np
 
+from dpfast.kernels.own import own, own_indices
+
 from libc.math cimport isfinite
 from libc.stdint cimport int32_t, int64_t
 from dpfast.kernels.arrays cimport aligned, csr as check_csr
@@ -88,6 +90,7 @@ def products_csr(indptr, indices, data, w):
     w : array_like of float, shape (d,)
     """
     vector, values = _doubles(w), _doubles(data)
+    indptr, indices = own_indices("indptr", indptr), own_indices("indices", indices)
     if vector.ndim != 1 or values.shape != indices.shape:
         raise ValueError(f"w must have one dimension, and indices and data one length, got shapes {vector.shape}, "
                          f"{indices.shape} and {values.shape}")
@@ -96,8 +99,8 @@ def products_csr(indptr, indices, data, w):
         raise ValueError(f"indices must lie in [0, {len(vector)}), got {indices.min()} to {indices.max()}")
     out = np.zeros(len(indptr) - 1)
     cdef size_t n = len(out)
-    cdef const int64_t[::1] ends = np.require(indptr, np.int64, "CA")
-    cdef const int32_t[::1] column = np.require(indices, np.int32, "CA")
+    cdef const int64_t[::1] ends = own(indptr, np.int64)
+    cdef const int32_t[::1] column = own(indices, np.int32)
     cdef const double[::1] entry = values, weights = vector
     cdef double[::1] product = out
     if n and entry.shape[0]:

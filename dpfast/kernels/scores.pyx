@@ -5,6 +5,8 @@ x = q / 2**k of int32 q. Everything is exact; an update that could overflow is r
 """
 import numpy as np
 
+from dpfast.kernels.own import own, own_indices
+
 from libc.stdint cimport INT64_MAX, int8_t, int32_t, int64_t, uint32_t, uint64_t
 from dpfast.kernels.arrays cimport aligned, csr as check_csr, packed
 from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
@@ -54,7 +56,7 @@ cdef class _Chosen:
     def __init__(self, y, index, Py_ssize_t n):
         cdef bint known = True
         cdef Py_ssize_t i
-        self.y = np.require(y, None, "CA")
+        self.y = own(y)
         if self.y.shape[0] != n:
             raise ValueError(f"y must have one label for each of {n} rows, got {self.y.shape[0]}")
         for i in range(n):
@@ -63,10 +65,10 @@ cdef class _Chosen:
             raise ValueError(f"labels must be -1 or 1, got {np.unique(y)[:4]}")
         self.m, self.which = n, NULL
         if index is not None:
-            self.index = np.require(index, np.int64, "CA")
+            self.index = own(own_indices("index", np.asarray(index)), np.int64)
             self.m = self.index.shape[0]
             if self.m and not 0 <= np.min(self.index) <= np.max(self.index) < n:
-                raise ValueError(f"index must lie in [0, {n}), got {np.min(index)} to {np.max(index)}")
+                raise ValueError(f"index must lie in [0, {n}), got {np.min(self.index)} to {np.max(self.index)}")
             self.which = &self.index[0] if self.m else NULL
 
 
@@ -79,12 +81,13 @@ cdef class _Rows:
     cdef Py_ssize_t n
 
     def __init__(self, indptr, indices, data):
+        indptr, indices = own_indices("indptr", indptr), own_indices("indices", indices)
         check_csr(indptr, indices)
         if data is not None and (data.dtype != np.int32 or data.shape != indices.shape):
             raise ValueError(f"data must be None or int32 of shape {indices.shape}, got {data.dtype} {data.shape}")
         if indices.dtype != np.int32 and len(indices) and not 0 <= indices.min() <= indices.max() < 2**31:
             raise ValueError(f"indices must lie in [0, 2**31), got {indices.min()} to {indices.max()}")
-        self.indptr, self.indices = np.require(indptr, np.int64, "CA"), np.require(indices, np.int32, "CA")
+        self.indptr, self.indices = own(indptr, np.int64), own(indices, np.int32)
         self.n = len(indptr) - 1
         self.csr.indptr = &self.indptr[0]
         self.csr.indices = &self.indices[0] if len(indices) else NULL
@@ -273,7 +276,7 @@ cdef class SparseScores:
         self._allocate(10)
         if keys is None or len(keys) == 0:
             return
-        key, score = np.require(keys, None, "A"), np.require(scores, None, "A")
+        key, score = own(keys), own(scores)
         if key.shape[0] != score.shape[0]:
             raise ValueError(f"keys and scores must have one length, got {key.shape[0]} and {score.shape[0]}")
         if np.max(key) >= d or len(np.unique(key)) < len(key):
@@ -357,6 +360,7 @@ def votes_packed(const uint64_t[:, ::1] rows, Py_ssize_t d, const int64_t[::1] i
     -------
     ndarray of int64, shape (n,)
     """
+    index, count = own(index), own(count)
     if encoding not in ("pm1", "01"):
         raise ValueError(f"encoding must be 'pm1' or '01', got {encoding!r}")
     cdef bint signs = encoding == "pm1"
@@ -384,6 +388,7 @@ def votes_csr(indptr, indices, data, const int64_t[::1] index, const int64_t[::1
     """
     cdef _Rows rows = _Rows(indptr, indices, data)
     rows.check(2**31, NULL, rows.n)
+    index, count = own(index), own(count)
     _check_histogram(index, count, 2**31)
     out = np.zeros(rows.n, np.int64)
     cdef int64_t[::1] vote = out
@@ -400,6 +405,7 @@ def votes_grid(const int32_t[:, ::1] rows, const int64_t[::1] index, const int64
     -------
     ndarray of int64, shape (n,)
     """
+    index, count = own(index), own(count)
     _check_histogram(index, count, rows.shape[1])
     out = np.zeros(rows.shape[0], np.int64)
     cdef int64_t[::1] vote = out

@@ -14,6 +14,7 @@ from dpfast.kernels.arrays cimport address, csr as check_csr, packed
 from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
 
 from dpfast.kernels import bits
+from dpfast.kernels.own import own, own_indices
 
 
 cdef extern from "signs.h" nogil:
@@ -128,6 +129,7 @@ def project_csr(indptr, indices, data, d, m, key, *, matrix=None):
     Signs made on the fly cost words(m) nanoseconds an entry, and no memory: worth it when fewer than d are stored.
     """
     cdef _Signs signs = _Signs(d, m, key, matrix)
+    indptr, indices = own_indices("indptr", indptr), own_indices("indices", indices)
     check_csr(indptr, indices)
     if len(indices) and not 0 <= indices.min() <= indices.max() < d:
         raise ValueError(f"indices must lie in [0, {d}), got {indices.min()} to {indices.max()}")
@@ -137,8 +139,8 @@ def project_csr(indptr, indices, data, d, m, key, *, matrix=None):
     if (np.diff(indptr) >= 2**31).any():
         raise ValueError("a row must have fewer than 2**31 entries")
     out = np.zeros((len(indptr) - 1, m), np.float32 if data is None else data.dtype)
-    cdef const int64_t[::1] start = np.require(indptr, np.int64, "CA")
-    cdef const int32_t[::1] coordinate = np.require(indices, np.int32, "CA")
+    cdef const int64_t[::1] start = own(indptr, np.int64)
+    cdef const int32_t[::1] coordinate = own(indices, np.int32)
     data = None if data is None else np.require(data, None, "CA")
     cdef const void *entry = NULL if data is None else address(data)
     cdef void *result = address(out)

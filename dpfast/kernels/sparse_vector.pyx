@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from dpfast.kernels.inversion import context
+from dpfast.kernels.own import own
 
 from libc.stdint cimport int64_t, uint64_t
 from dpfast.kernels.rationals cimport fraction
@@ -163,7 +164,7 @@ def _integers(name, values):
         raise ValueError(f"{name} must be integers of shape (k,), got {values.dtype} {values.shape}")
     if values.dtype == np.uint64 and values.size and values.max() > np.iinfo(np.int64).max:
         raise ValueError(f"{name} must be below 2**63, got {values.max()}")
-    return np.require(values, np.int64, "CA")
+    return own(values, np.int64)
 
 
 # ---- what doubles could not tell ---------------------------------------------------------------------------------

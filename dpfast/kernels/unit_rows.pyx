@@ -378,7 +378,7 @@ def add_residuals(int64_t[::1] total, _Rows rows, const double[::1] scale, const
 
 
 def add_residuals_many(int64_t[:, ::1] total, _Rows rows, const double[::1] scale, const float[:, ::1] w,
-                       const uint16_t[::1] labels, const int32_t[::1] limits, float slope, const float[::1] odds,
+                       labels, const int32_t[::1] limits, float slope, const float[::1] odds,
                        double constant=0.0):
     """Add for each class the sum of the rows times their residuals to total, and last the sum of these, exactly.
 
@@ -388,6 +388,7 @@ def add_residuals_many(int64_t[:, ::1] total, _Rows rows, const double[::1] scal
     cdef size_t n = rows.rows.n, d = rows.rows.d, k = odds.shape[0], block = dpf_unit_rows_in_block(&rows.rows)
     cdef const uint64_t *given = <const uint64_t *><const char *>rows.given if rows.watched else NULL
     cdef uint64_t[::1] plane
+    cdef const uint16_t[::1] label = own(labels)
     cdef float[::1] lane
     cdef float[:, ::1] score
     cdef int32_t[:, ::1] residual
@@ -398,21 +399,20 @@ def add_residuals_many(int64_t[:, ::1] total, _Rows rows, const double[::1] scal
     _check("total", total, k)
     _check("each line of w", w[0], d + 1)
     _check("each line of total", total[0], d + 2)
-    _check("labels", labels, n)
+    _check("labels", label, n)
     _check_limited(rows, scale, limits)
     if n == 0:
         return
     aligned(&total[0, 0], sizeof(int64_t))
     aligned(&w[0, 0], sizeof(float))
     aligned(&odds[0], sizeof(float))
-    aligned(&labels[0], sizeof(uint16_t))
-    if np.max(labels) >= k:
-        raise ValueError(f"labels must lie in [0, {k}), got {np.max(labels)}")
+    if np.max(label) >= k:
+        raise ValueError(f"labels must lie in [0, {k}), got {np.max(label)}")
     plane, lane, score = _plane(rows), np.empty(DPF_LOGISTIC_LANES(k), np.float32), np.empty((block, k), np.float32)
     residual = np.empty((block, k), np.int32)
     with nogil:
         unchanged = dpf_unit_rows_residuals_many(&rows.rows, constant, &scale[0], &w[0, 0], k, slope, &odds[0],
-                                                 &labels[0], &limits[0], given, &plane[0], &lane[0],
+                                                 &label[0], &limits[0], given, &plane[0], &lane[0],
                                                  &score[0, 0], &residual[0, 0], &total[0, 0])
     if not unchanged:
         _refuse_change()

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from dpfast import random
 from dpfast.kernels import levels
+from dpfast.kernels.own import own
 from dpfast.mechanisms.draws import Question, asked
 
 
@@ -26,8 +27,8 @@ def exponential(
     Parameters
     ----------
     scores : array_like of int, shape (n,)
-        1 <= n < 2**32. int8, int16, int32 and int64 are read without a copy; other integer types are converted. Round
-        real scores to a grid first; the caller chooses its step.
+        1 <= n < 2**32. Copied unless read-only, since another thread might change them between two reads; types other
+        than int8, int16, int32 and int64 are converted. Round real scores to a grid first; the caller chooses its step.
     exponent : Fraction, int or float
         Finite; a float is taken exactly. Negative to prefer low scores.
     size : int, default=1
@@ -54,7 +55,7 @@ def exponential(
     >>> exponential([0, 0, 1000], 0.5)
     2
     """
-    scores = np.asarray(scores)
+    scores = own(scores)
     if scores.size and scores.dtype.kind not in "iub":
         raise ValueError(f"scores must be integers (put real ones on a grid first), got {scores.dtype}")
     if scores.dtype not in (np.int8, np.int16, np.int32, np.int64):

@@ -86,7 +86,6 @@ WORDS = np.ones(2, np.uint64)
 TABLE = measure.table(0.5, 16)
 CODES = codes.Columns([np.zeros(3, np.uint8)], [2])
 REFUSED = {
-    "bits.nonzero": lambda f: bits.nonzero(f(np.ones(2, np.uint64))),
     "bits.bitwise_andnot, out": lambda f: bits.bitwise_andnot(
         np.ones(2, np.uint64), np.ones(2, np.uint64), f(np.ones(2, np.uint64))
     ),
@@ -101,7 +100,9 @@ REFUSED = {
     "codes": lambda f: codes.Columns([f(np.zeros(3, np.uint16))], [2]),
     "measure.project": lambda f: measure.project(f(np.arange(3, dtype=np.int32)), ONES, TABLE, 20),
     "measure.add": lambda f: measure.add(np.zeros(3, np.int32), ONES, f(np.zeros(3, np.float32)), 16.0),
-    "scores.votes_packed, index": lambda f: scores.votes_packed(np.ones((1, 1), np.uint64), 9, f(INDEX), COUNT),
+    "weights.Weights.play, out": lambda f: weights.Weights(4, 0.01).play(
+        weights.dense(np.ones((3, 4))), np.random.default_rng(0), out=f(np.zeros(3, np.int64))
+    ),
     "scores.add_grid": lambda f: scores.add_grid(np.zeros(4, np.int64), f(np.ones((3, 4), np.int32)), ONES),
     "scores.add_grid, scores": lambda f: scores.add_grid(f(np.zeros(4, np.int64)), np.ones((3, 4), np.int32), ONES),
     "scores.votes_grid": lambda f: scores.votes_grid(f(np.ones((3, 6), np.int32)), INDEX, COUNT),
@@ -123,6 +124,10 @@ def test_an_array_that_begins_between_its_entries_is_refused(name):
 
 INDPTR, INDICES = np.array([0, 2, 3]), np.array([0, 3, 1])
 COPIED = {
+    "bits.nonzero": lambda f: bits.nonzero(f(np.ones(2, np.uint64))).tolist(),
+    "scores.votes_packed, index": lambda f: scores.votes_packed(
+        np.ones((1, 1), np.uint64), 9, f(INDEX), f(COUNT)
+    ).tolist(),
     "bits.popcount": lambda f: bits.popcount(f(np.array([5, 6], np.uint64))),
     "bits.pack_sparse": lambda f: bits.pack_sparse(f(INDPTR), f(INDICES), 4).tolist(),
     "scores.votes_csr": lambda f: scores.votes_csr(
