@@ -72,9 +72,7 @@ def _linear(graph, model):
     only_clips = getattr(model, "_only_clips", False)
     products = _products(graph, model, model.coef_.T, model.intercept_, only_clips)
     scores = graph("Add", products, np.atleast_1d(model.shift_))
-    if len(model.classes_) > 2:
-        return graph("ArgMax", scores, axis=1, keepdims=0)
-    return _second(graph, graph("Squeeze", scores, np.array([1])))
+    return _best(graph, model, scores)
 
 
 def _products(graph, model, coef, intercept, only_clips=False):
@@ -125,11 +123,11 @@ def _halfspace(graph, model):
             "Add", graph("Mul", graph("Sign", scores), graph("Add", size, grown)), float(weights[1] - weights[0])
         )
         chances = graph("Concat", graph("Sigmoid", graph("Neg", odds)), graph("Sigmoid", odds), axis=1)
-        return _second(graph, graph("Squeeze", odds, np.array([1]))), chances
+        return _best(graph, model, odds), chances
     below = graph("Sub", scores, graph("ReduceMax", scores, axes=[1], keepdims=1))
     rest = graph("Sub", 1.0, graph("Softmax", scores, axis=1))
     logs = graph("Add", graph("Add", below, graph("Log", graph("Max", rest, 0.5))), weights)
-    return graph("ArgMax", logs, axis=1, keepdims=0), graph("Softmax", logs, axis=1)
+    return _best(graph, model, logs), graph("Softmax", logs, axis=1)
 
 
 def _cells(graph, pair, start):
@@ -189,9 +187,17 @@ def _rules(graph, model):
     return graph("Gather", own, rule), shares
 
 
-def _second(graph, score):
-    """Return the place of the second class where a score is at least 0, and otherwise of the first."""
-    return graph.cast(graph("GreaterOrEqual", score, 0.0), "INT64")
+def _best(graph, model, scores):
+    """Return the place of the class that `predict` chooses; equal scores are of the class with most released rows."""
+    sizes = getattr(model, "class_sizes_", None)
+    if len(model.classes_) == 2:
+        equal = sizes is None or sizes[1] >= sizes[0]
+        score = graph("Squeeze", scores, np.array([1]))
+        return graph.cast(graph("GreaterOrEqual" if equal else "Greater", score, 0.0), "INT64")
+    if sizes is None:
+        return graph("ArgMax", scores, axis=1, keepdims=0)
+    order = np.argsort(-sizes, kind="stable")
+    return graph("Gather", order, graph("ArgMax", graph("Gather", scores, order, axis=1), axis=1, keepdims=0))
 
 
 def _no_rows(model):
