@@ -131,7 +131,7 @@ MUTANTS = [
     _m("winnow fit: the cost of the sizes forgotten", "winnow/plan", "for each in (self.threshold_epsilon, self.sizes_epsilon) if each", "for each in (self.threshold_epsilon,) if each", _WINNOW),
     _m("winnow: a fading row counts more than once", "winnow/plan", "confidence * most * np.arange(1, FADING + 2)", "confidence * most * np.arange(0, FADING + 1)", _WINNOW),
     _m("winnow: grid of fading rows dropped", "winnow/plan", "<< (FADING if self.fades else 0)", "<< 0", _WINNOW),
-    _m("winnow: sums of fading rows double once more", "winnow/scores", "for times in range(FADING + 1):", "for times in range(FADING + 2):", _WINNOW),
+    _m("winnow: sums of fading rows double once more", "winnow/scores", "scores.double(due - 1)", "scores.double(due)", _WINNOW),
     _m("winnow: a batch is filled by rows that fade", "winnow/plan", 'p.fades = p.sizes and p.batch == "all"', "p.fades = p.sizes", _WINNOW),
     _m("winnow: a stream has rows that fade", "winnow/plan", "p.rows_tell = p.fades = p.sizes = False", "p.rows_tell, p.fades, p.sizes = False, True, False", _WINNOW),
     _m("stream: a schema is found of rows that are not there", "winnow/streaming", "refuse_open(p.schema)", "pass", _WINNOW),

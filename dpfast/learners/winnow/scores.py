@@ -67,9 +67,9 @@ class DenseScores(_Scores):
         """Return a bound on the bytes by which `arrays` grow if these rows are added and so many intervals end."""
         return 0 if self._window is None else 8 * (self._d + 1) * intervals
 
-    def double(self):
-        """Double the sum of the interval."""
-        self._interval *= 2
+    def double(self, times):
+        """Double the sum of the interval so many times."""
+        np.left_shift(self._interval, times, out=self._interval)
 
     def entered(self):
         """Return the sum of the interval, which can be added to other sums: int64, shape (d + 1,)."""
@@ -126,10 +126,10 @@ class TouchedScores(_Scores):
         touched = min(rows.nnz, self._d)
         return 16 * (2 * touched if self._window is None else 2 * touched + rows.nnz + intervals)
 
-    def double(self):
+    def double(self, times):
         """Like `DenseScores.double`."""
         keys, values = self._interval.export()
-        self._interval, self._constant = SparseScores(self._d, keys, 2 * values), 2 * self._constant
+        self._interval, self._constant = SparseScores(self._d, keys, values << times), self._constant << times
 
     def entered(self):
         """Like `DenseScores.entered`, but return a CSR array of int64, shape (1, d + 1)."""
@@ -260,9 +260,15 @@ def interval_sum(piece, own, key, k, plan, hypothesis):
         return scores.entered()
     rows, signs, known = _interval(piece, first, key, k, plan, hypothesis)
     halvings, scores = plan.halvings(*known), score_vector(rows)
+    due = 0  # doublings
     for times in range(FADING + 1):
-        scores.double()
-        scores.add(rows, signs, np.flatnonzero(halvings == times), plan.fit_intercept)
+        chosen = np.flatnonzero(halvings == times)
+        if chosen.size:
+            scores.double(due)
+            scores.add(rows, signs, chosen, plan.fit_intercept)
+            due = 0
+        due += 1
+    scores.double(due - 1)
     return scores.entered()
 
 

@@ -719,7 +719,7 @@ def test_sums_that_are_doubled_are_those_of_rows_given_twice():
     for kind in (DenseScores, put.TouchedScores):
         found = kind(3, None)
         found.add(rows, np.array([1, -1], np.int8), np.arange(2), True)
-        found.double()
+        found.double(1)
         found.add(rows, np.array([1, -1], np.int8), np.arange(1), True)
         entered = found.entered()
         np.testing.assert_array_equal(np.ravel(entered.toarray() if sp.issparse(entered) else entered), [3, -2, -1, 1])
