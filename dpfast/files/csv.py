@@ -458,34 +458,42 @@ def _type_of(column):
 
 
 def table_of(file, label, entries, spool):
-    """Return the features of a file as bits or numbers, and its labels as a `LabelReader`; refuse invalid cells."""
+    """Return the features of a file as bits or numbers, and its labels as a `LabelReader`; refuse invalid cells.
+
+    Each cell is a number, or true or false, by itself. The first row only tells how most columns are read fastest.
+    """
     names = features_of(file.names, label)
     truths = {name for name, cell in zip(file.names, file.first, strict=False) if _is_truth(cell)}
-    types = {name: TEXT if name in truths or name == label else pa.float64() for name in file.names}
-    labels, gathered = LabelReader(), TableBuilder(entries, names, file.count, spool)
     try:
-        for batch in file.batches(types):
-            if label is not None:
-                labels.add(batch.column(label))
-            for start in range(0, len(batch), block_rows(len(names))):
-                part = batch.slice(start, block_rows(len(names)))
-                columns = [part.column(name) for name in names]
-                numbers = [_truth(each) if each.type == TEXT else each.to_numpy() for each in columns]
-                gathered.add(np.stack(numbers, axis=1))
-        return gathered.table(), labels
+        try:
+            return _gathered(file, names, label, truths, entries, spool)
+        except Unparsed:
+            return _gathered(file, names, label, {*names}, entries, spool)
     except ValueError:
         _find_fault(file, label, entries)
         raise
 
 
+def _gathered(file, names, label, as_text, entries, spool):
+    types = {name: TEXT if name in as_text or name == label else pa.float64() for name in file.names}
+    labels, gathered = LabelReader(), TableBuilder(entries, names, file.count, spool)
+    for batch in file.batches(types):
+        if label is not None:
+            labels.add(batch.column(label))
+        for start in range(0, len(batch), block_rows(len(names))):
+            part = batch.slice(start, block_rows(len(names)))
+            columns = [part.column(name) for name in names]
+            numbers = [_values(each, file.decimal) if each.type == TEXT else each.to_numpy() for each in columns]
+            gathered.add(np.stack(numbers, axis=1))
+    return gathered.table(), labels
+
+
 def _find_fault(file, label, entries):
     """Raise an error for the first invalid cell, and name its place; slow, only for files that have one."""
-    truths = None
     file.refuse_ragged()
     for line, row in file.placed_rows():
         cells = [cell.strip() for cell in row]
-        truths = truths or [_is_truth(cell) for cell in cells]
-        for name, cell, truth in zip(file.names, cells, truths, strict=True):
+        for name, cell in zip(file.names, cells, strict=True):
             place = f"{line}, column {name!r}"
             if not cell:
                 raise NotNumbers(f"{place} is empty; {FILL_OR_DROP}")
@@ -493,26 +501,30 @@ def _find_fault(file, label, entries):
                 if len(cell) > LONGEST:
                     raise ValueError(f"{place} has {len(cell):,} characters; a label has at most {LONGEST}")
                 continue
-            if not _fits(cell, entries, file.decimal):
+            value = _value(cell, file.decimal)
+            if value is None or not entries.fit(np.float64(value)):
                 raise NotNumbers(f"{place} holds {cell!r}; {entries.wanted}")
-            if truth != _is_truth(cell) and not (truth and cell in _TRUTH):
-                raise NotNumbers(f"{place} holds {cell!r}; a column of true and false has nothing else")
 
 
-def _truth(column):
-    known = [_TRUTH.get(cell.strip().lower()) for cell in column.dictionary.to_pylist()]
+def _values(column, decimal):
+    """Return texts as numbers, each by itself."""
+    known = [_value(cell.strip(), decimal) for cell in column.dictionary.to_pylist()]
     if None in known:
-        raise Unparsed("a cell that is neither true nor false")
+        raise Unparsed("a cell that is neither a number nor true or false")
     return np.array(known)[column.indices.to_numpy()]
+
+
+def _value(cell, decimal):
+    """Return the number of a cell, 1 for true and 0 for false; None if it is none of these."""
+    if (truth := _TRUTH.get(cell.lower())) is not None:
+        return truth
+    if not cell.isascii() or "_" in cell or (decimal != "." and "." in cell):
+        return None
+    try:
+        return float(cell.replace(decimal, "."))
+    except ValueError:
+        return None
 
 
 def _is_truth(cell):
     return cell.strip().lower() in ("true", "false")
-
-
-def _fits(cell, entries, decimal):
-    try:
-        value = _TRUTH[cell.lower()] if cell.lower() in _TRUTH else float(cell.replace(decimal, "."))
-    except ValueError:
-        return False
-    return cell.isascii() and "_" not in cell and bool(entries.fit(np.float64(value)))
