@@ -45,6 +45,8 @@ SHARES = Fraction(6, 100), Fraction(1, 8), Fraction(1, 4)  # of the bill
 PAIR_SHARES = Fraction(1, 8), Fraction(1, 4)  # of epsilon and delta
 LABEL_WEIGHTS = 1, 2, 4, 8  # squares, as multiples of the number of columns
 COMMON_CELL, COMMON_LABEL = 0.25, 0.3  # shares of the rows
+ROWS_A_COLUMN = 30  # from which arrays are surveyed at epsilon 1, and those of FEW_COLUMNS from FEW_ROWS_A_COLUMN
+FEW_COLUMNS, FEW_ROWS_A_COLUMN = 32, 8
 FIRST_LOOK = Fraction(2, 3)  # share of the survey, in squares of sensitivity over noise
 BINS, CELLS = 32, 128  # of numbers or dates of a column: about so many bins, and cells of the second look
 SURE, LIKELY = 4.0, 2.5  # deviations from which a cell holds rows, and from which it does beside another one
@@ -117,10 +119,24 @@ def plan(
     for some, cell in ((shares[:2], COMMON_CELL), (shares[-2:], math.inf)):
         for part, weight in product(some, weights):
             planned = _plan(schema, epsilon, delta, part, weight, *given)
-            least = planned.labels.least + LIKELY * planned.labels.deviation if labels == "open" else 0.0
-            if SURE * planned.first.deviation <= n * cell and least <= n * COMMON_LABEL:
+            if SURE * planned.first.deviation <= n * cell and (labels != "open" or labels_seen(planned, n)):
                 return planned
     return planned
+
+
+def labels_seen(planned: Plan, n: int) -> bool:
+    """Return whether a label with a share COMMON_LABEL of n rows is discovered, nearly always."""
+    return planned.labels.least + LIKELY * planned.labels.deviation <= n * COMMON_LABEL
+
+
+def suffice(n: int | None, d: int, epsilon: float) -> bool:
+    """Return whether n rows suffice for a survey of an array of d columns to be better than rows as vectors.
+
+    If the number of rows is private, n is None.
+    """
+    if n is None:
+        return 1 <= d <= FEW_COLUMNS
+    return d > 0 and (n >= ROWS_A_COLUMN * d / math.sqrt(epsilon) or (d <= FEW_COLUMNS and n >= FEW_ROWS_A_COLUMN * d))
 
 
 def _shares(learner):

@@ -64,6 +64,7 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
     (0.0, 0)-DP, replace one row
     """
 
+    _nameless = False  # whether the table was an array, whose columns have no names
     schema: SchemaLike = parameter(MISSING, SCHEMA)
 
     def __init__(

@@ -11,7 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from dpfast.accounting.claims import claim_of_file, warn, warn_of_repeated_rows, warn_of_width
 from dpfast.files.encodings import source_of
-from dpfast.learners.discovery import discover, plan, widest
+from dpfast.learners.discovery import discover, plan, suffice, widest
 from dpfast.learners.encoder import TableEncoder
 from dpfast.learners.fitting import NothingLearned, Public
 from dpfast.learners.parameters import (
@@ -27,11 +27,12 @@ from dpfast.learners.parameters import (
 )
 from dpfast.learners.saving import entries, found_facts, found_shares
 from dpfast.learners.units import bounded_rows, own_generator
-from dpfast.tables.arrays import untyped, with_text_names
+from dpfast.tables.arrays import refuse_masked, untyped, with_text_names
 from dpfast.tables.bit_matrix import BitMatrix, SparseBits
 from dpfast.tables.code_bits import CodeBits
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.columns import text_of
+from dpfast.tables.discovered import Discovered
 from dpfast.tables.encoding import Encoding, encode
 from dpfast.tables.labels import (
     class_codes,
@@ -53,11 +54,12 @@ MOST_LABELS = 256  # discovered at most
 BOOLEANS = np.array([False, True])
 SCHEMA_OR_NONE = parameter(
     None,
-    optional(auto(SCHEMA, "discover")),
-    """dpfast.Schema, the path of its file, "discover" or None, default=None
+    optional(auto(auto(SCHEMA, "vectors"), "discover")),
+    """dpfast.Schema, the path of its file, "discover", "vectors" or None, default=None
     The declaration of the table that `fit` and `predict` receive: a DataFrame, an Arrow table or a dict of arrays.
-    With None, everything about a frame or an Arrow table is discovered except the names and types of its columns, and
-    arrays and sparse matrices are read as vectors. "discover" discovers arrays too.""",
+    "discover" discovers everything but the names and types of the columns, of any table; "vectors" reads rows of
+    numbers as they are. None stands for "discover" for a frame or an Arrow table, and for "vectors" for other tables.
+    `notes_` says if "discover" is likely to be better for an array.""",
 )
 ENCODER_SHARE = parameter(
     "auto",
@@ -92,7 +94,9 @@ class TableReader(Parameters):
         for name in ("_encoder", "_rows_per_unit", "_width_of_codes"):
             vars(self).pop(name, None)
         p.rows_per_unit, p.one_column, p.survey = p.source.public.get("rows_per_unit", 1), False, None
-        if p.schema == "discover" or (p.schema is None and p.source.tabular):
+        if p.schema == "vectors":
+            p.schema = None
+        elif p.schema == "discover" or (p.schema is None and p.source.tabular):
             p.schema = undeclared(p.source, [] if p.units is None else [p.units])
         if p.schema is not None:
             p.schema.refuse_unconfirmed()
@@ -104,6 +108,14 @@ class TableReader(Parameters):
         if getattr(p, "delta", 0):
             p.delta = p.survey.delta
         return p
+
+    def _advice(self, source):
+        """Return whether a discovery is likely to be better for an array, in words: a rule in public numbers."""
+        shape = source.dense_shape()
+        n = None if shape is None or self.neighbors == "add-remove" else shape[0]
+        if shape is None or not suffice(n, shape[1], self.epsilon):
+            return ""
+        return ", which is likely to be better here, as there are few columns or many rows"
 
     def _survey(self, p, **public):
         """Return the plan of the survey for checked parameters, and public facts that `plan` takes."""
@@ -141,8 +153,10 @@ class TableReader(Parameters):
             if label.name != (named or label.name):
                 raise ValueError(f"y names the label {named!r}, and the schema declares {label.name!r}")
             kind = label_kind(source.like(), source.y, label.name)
+        nameless = False
         if isinstance(self.schema, str) and self.schema == "discover":
-            source = with_column_names(source, p.schema.names)
+            array, source = source.X, with_column_names(source, p.schema.names)
+            nameless = source.X is not array
         if source.in_parts:
             self._refuse_parts(p)
         labelled = source.y is not None or named is not None
@@ -153,8 +167,9 @@ class TableReader(Parameters):
         if p.schema is None:
             if run is not None and not isinstance(source.X, BitMatrix | SparseBits | CodeTable):
                 run.notes.append(
-                    "The table was read as vectors of numbers, as it has no schema and is no frame; "
-                    'schema="discover" (--schema discover) reads each column by its own range.'
+                    "The rows were read as vectors of numbers; "
+                    'schema="discover" (--schema discover) reads each column by its own range'
+                    f"{self._advice(source)}."
                 )
             if source.width_read_off:
                 warn_of_width()
@@ -167,6 +182,7 @@ class TableReader(Parameters):
         encoding = source.encoded(p.schema, label)
         self._with_rows(encoding)
         encoder = TableEncoder(p.schema, neighbors=self.neighbors)
+        encoder._nameless = nameless
         if p.schema.to_find:
             encoder.epsilon, encoder.delta = self.epsilon, getattr(self, "delta", 0.0)
             known = self._discovered(encoding, encoder, classes, kind, p, run)
@@ -330,7 +346,7 @@ class TableReader(Parameters):
         """Return X of `predict` in the form that the learner reads."""
         if hasattr(self, "encoder_"):
             schema = self.encoder_.schema_
-            if self.schema is None or isinstance(self.schema, str):
+            if self.schema is None or isinstance(self.schema, str) or self.encoder_._nameless:
                 X = self._named(X)
             if isinstance(X, str | os.PathLike):
                 raise ValueError("X must be a table in memory; dpfast.files.read_codes reads files by encoder_.schema_")
@@ -349,10 +365,12 @@ class TableReader(Parameters):
         X = untyped(X) if isinstance(X, list | tuple) else with_text_names(X)
         if isinstance(X, CodeTable) or not hasattr(X, "shape"):
             return X
-        if self.schema is None:
+        nameless = self.encoder_._nameless
+        refuse_masked("X", X)
+        if self.schema is None or nameless:
             X = pa.Table.from_batches([X]) if isinstance(X, pa.RecordBatch) else X  # scikit-learn needs its names
             validate_data(self, X, skip_check_array=True, reset=False)
-        return with_names(X, self.encoder_.schema_.names)
+        return with_names(np.asarray(X) if nameless else X, self.encoder_.schema_.names)
 
     @property
     def _width(self):
@@ -387,11 +405,16 @@ class TableReader(Parameters):
         self.encoder_ = TableEncoder(schema, claim.epsilon or 1.0, claim.delta or 1e-6, neighbors=self.neighbors)
         self.encoder_._become(Public(0, len(schema.names), np.array(schema.names, dtype=object)))
         self.encoder_.schema_, self.encoder_.privacy_ = schema, claim
+        self.encoder_._nameless = all(
+            isinstance(each, Discovered) and each.name == f"x{j}" for j, each in enumerate(schema.columns)
+        )
         self.encoder_.found_ = found_facts(saved.get("found", {}), schema)
         self.encoder_.other_ = found_shares(saved.get("other", {}), schema)
         if width != self._width or not np.array_equal(names, self._names):
             raise ValueError(f"the model reads {width} columns of codes, and its schema makes {self._width}")
         self.n_features_in_, self.feature_names_in_ = len(schema.names), np.array(schema.names, dtype=object)
+        if self.encoder_._nameless:
+            del self.feature_names_in_
 
     def _become(self, public):
         super()._become(public)
@@ -399,6 +422,8 @@ class TableReader(Parameters):
             self.encoder_ = self._encoder
             names = self._encoder.schema.names
             self.n_features_in_, self.feature_names_in_ = len(names), np.array(names, dtype=object)
+            if self._encoder._nameless:
+                del self.feature_names_in_
             if hasattr(self._encoder, "other_label_"):
                 self._facts["classes"] = "discovered"
 

@@ -70,6 +70,16 @@ class Source:
         """
         return None
 
+    def dense_shape(self) -> tuple[int, int] | None:
+        """Return the numbers of rows and columns of a dense array of numbers in memory, whose type is not that of bits.
+
+        Returns
+        -------
+        tuple of int, or None
+            None for any other table.
+        """
+        return None
+
     def encoded(self, schema: Schema, label: Label | None, unit: str | None = None) -> Any:
         """Read all rows, and prepare their encoding.
 
@@ -154,6 +164,11 @@ class Memory(Source):
         X = _array(self.X)
         kind = pa.string() if X.dtype.kind in "OUS" else pa.float64()
         return {f"x{j}": kind for j in range(X.shape[1])}
+
+    def dense_shape(self) -> tuple[int, int] | None:
+        X = self.X
+        dense = type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind in "iuf" and X.dtype.itemsize > 1
+        return (X.shape[0], X.shape[1]) if dense else None
 
     def like(self) -> Any:
         return self.X

@@ -41,7 +41,7 @@ def tables(tmp_path, monkeypatch, rng):
     """A folder with all files that commands name."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    n = 300
+    n = 600  # enough for labels to be discovered, also where half of the rows are left out
     buys = rng.integers(0, 2, n)
     people = pd.DataFrame(
         {"age": rng.integers(18, 90, n), "town": rng.choice(["Graz", "Wien"], n), "buys": np.where(buys, "yes", "no")}

@@ -6,6 +6,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+import scipy.sparse as sp
 from sklearn.model_selection import cross_val_score
 
 import dpfast
@@ -242,8 +243,47 @@ def test_arrays_are_discovered_when_asked(frame):
     model = dpfast.DecisionListClassifier(epsilon=3.0, schema="discover", random_state=0).fit(array, y)
     assert model.encoder_.schema_.names == ["x0", "x1"]
     assert model.score(array, y) > 0.6
-    plain = dpfast.HalfspaceClassifier(random_state=0).fit(array, y)
-    assert not hasattr(plain, "encoder_")
+    assert not hasattr(model, "feature_names_in_")
+    assert not hasattr(dpfast.HalfspaceClassifier(random_state=0).fit(array, y), "encoder_")
+
+
+def test_a_discovered_array_predicts_arrays_also_from_a_file_and_notes_say_when_discovery_is_better(rng, tmp_path):
+    n, d = 2_000, 20
+    X = rng.normal(size=(n, d)) * np.exp(rng.normal(0, 3, d))
+    y = np.where(X[:, 0] / X[:, 0].std() + 0.3 * rng.normal(size=n) > 0, "yes", "no")
+    model = dpfast.HalfspaceClassifier(random_state=0, schema="discover").fit(X, y)
+    model.save(tmp_path / "model.json")
+    np.testing.assert_array_equal(dpfast.load(tmp_path / "model.json").predict(X), model.predict(X))
+    vectors = dpfast.HalfspaceClassifier(random_state=0, schema="vectors").fit(X, y)
+    assert model.score(X, y) > vectors.score(X, y) + 0.05
+    wide = rng.normal(size=(n, 200))
+    tables = {False: (X[:100], wide, X > 0, (X > 0).astype(np.int8), sp.csr_array(X)), True: (X, X.astype(np.float32))}
+    for better, kinds in tables.items():
+        for kept in kinds:
+            plain = dpfast.HalfspaceClassifier(n_rounds=2, random_state=0).fit(kept, y[: kept.shape[0]])
+            assert any("likely to be better" in note for note in plain.notes_) is better
+    frame = pd.DataFrame(X).add_prefix("c")
+    assert not hasattr(dpfast.HalfspaceClassifier(n_rounds=2, schema="vectors").fit(frame, y), "encoder_")
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("columns", [3, 20])
+def test_two_labels_are_found_in_a_thousand_rows(name, columns):
+    y = np.where(np.arange(1_000) < 300, "a", "b")
+    for seed in range(3):
+        frame = pd.DataFrame(np.random.default_rng(seed).normal(size=(1_000, columns))).add_prefix("x")
+        model = LEARNERS[name](random_state=seed).fit(frame, y)
+        assert model.classes_.tolist() == ["a", "b"]
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_a_column_in_which_nothing_is_clear_of_noise_is_not_lost(name, rng):
+    n = 1_500
+    frame = pd.DataFrame({f"x{j}": rng.normal(size=n) for j in range(12)})
+    frame["age"], frame["word"] = rng.integers(0, 99, n), rng.choice([*"abcdefgh"], n)
+    model = LEARNERS[name](epsilon=0.3, random_state=0).fit(frame, frame["x0"] > 0, classes=[False, True])
+    for column in model.encoder_.schema_.columns:
+        assert all(each.bins + each.other > 1 for each in column.code_columns()), column
 
 
 def test_files_are_discovered_when_asked(frame, tmp_path):

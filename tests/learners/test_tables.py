@@ -189,7 +189,7 @@ REFUSED = {
     "no schema": (
         lambda t: t,
         {"schema": 3},
-        'schema must be None or "discover" or a dpfast.Schema or the path of its file, got 3',
+        'schema must be None or "discover" or "vectors" or a dpfast.Schema or the path of its file, got 3',
     ),
     "a share of all": (
         lambda t: t,

@@ -60,15 +60,15 @@ class HalfspaceClassifier(PrivateClassifier):
 
     **Privacy.** All releases together are (epsilon, delta)-DP for the relation `neighbors`. In the opening, a row is in
     one cell for each of p columns of codes, and in one cell for its class, where it counts c times, with c about
-    sqrt(p) / 2, or sqrt(p) if labels are discovered. So the opening changes by at most sqrt(2 (p + c^2)) under
+    sqrt(p) / 2. So the opening changes by at most sqrt(2 (p + c^2)) under
     "replace" and sqrt(p + c^2) under "add-remove". For plain rows, which have norm 1, it changes by at most sqrt(6) and
     sqrt(2). Given the earlier releases, a row adds a vector of norm at most 1 (sqrt(2) for more than two classes) to
     the sum of a round, so the sum changes by at most 2 (2 sqrt(2)) under "replace" and 1 (sqrt(2)) under "add-remove".
     A row adds a number of size at most 2 to the sum of the scores, which changes by at most 4 and 2. A row is in one of
     the counts by class and level, which change by at most sqrt(2) and 1. Rows and residuals are integers on a grid,
     sums are exact, and all releases are adaptive discrete Gaussian mechanisms:
-    `dpfast.accounting.discrete_gaussian_sigma`. If words or labels are discovered, delta also covers the probability
-    that one which only a single row has is published: `dpfast.accounting.opening`.
+    `dpfast.accounting.discrete_gaussian_sigma`. What is not declared is discovered before, by a survey whose noise
+    shares the bill: `dpfast.accounting.opening`.
 
     Parameters
     ----------
@@ -91,9 +91,8 @@ class HalfspaceClassifier(PrivateClassifier):
         and a Gaussian mechanism of sensitivity 1 and standard deviation 1 / mu is (epsilon, delta)-DP; otherwise, and
         with `interactions`, it is 0.
     encoder_share : float in (0, 1) or "auto", default="auto"
-        Share of the bill for what is discovered, in squares of the sensitivity of Gaussian releases. "auto" is 1/21,
-        the cost of the opening of a declared table, which the discovery replaces, or 1/8 if labels are discovered, too:
-        half of it for the counts of the labels, as the rows of a label that is missed are never predicted.
+        Share of the bill for the survey that discovers what is not declared, in squares of the sensitivity over the
+        noise. "auto" is .06, or more if rows are few: see `dpfast.learners.discovery.plan`.
 
     Attributes
     ----------
