@@ -124,7 +124,7 @@ def plan(
     return planned
 
 
-def labels_seen(planned: Plan, n: int) -> bool:
+def labels_seen(planned: SurveyPlan, n: int) -> bool:
     """Return whether a label with a share COMMON_LABEL of n rows is discovered, nearly always."""
     return planned.labels.least + LIKELY * planned.labels.deviation <= n * COMMON_LABEL
 
