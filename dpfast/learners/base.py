@@ -33,6 +33,7 @@ from dpfast.tables.projection import readable
 from dpfast.tables.unit_rows import unit_products
 
 F = TypeVar("F", bound=Callable[..., Any])
+_MOST_CLASSES = 1 << 12
 _TABLES = (BitMatrix, CodeBits, CodeTable)
 
 
@@ -377,6 +378,13 @@ class LinearClassifier(SidedProbabilities, PrivateClassifier):
 
     def _places(self, X):
         return self._scores(X) / _largest(*self._linear())
+
+    def _refuse_classes(self, classes, p):
+        if len(classes) > _MOST_CLASSES:
+            raise ValueError(
+                f"{len(classes):,} classes would take as many passes over the rows in each round: give at most "
+                f"{_MOST_CLASSES:,} classes"
+            )
 
     def _lengths(self):
         """Return how the lengths of rows are computed, as `unit_rows` takes it."""

@@ -323,7 +323,7 @@ def test_more_than_two_classes_are_refused_before_anything_is_found(table):
     schema = Schema([Numeric("age")], label=Label("job", ["clerk", "smith", "baker"]))
     budget = Budget(1.0, 1e-6)
     with pytest.raises(ValueError, match="Only binary classification is supported"):
-        dpfast.ProjectedHalfspaceClassifier(schema=schema, budget=budget).fit(table.dropna())
+        dpfast.ProjectedHalfspaceClassifier(margin=0.1, schema=schema, budget=budget).fit(table.dropna())
     assert budget.spent == (0, 0)
 
 

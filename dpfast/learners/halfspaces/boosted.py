@@ -162,6 +162,7 @@ class BoostedHalfspaceClassifier(LinearClassifier):
     def _learn(self, table, p, run):
         image = partial(weak_rows_of, weak=p.weak_learner, fit_intercept=p.fit_intercept)
         parts, form, public = self._asked(table, image)
+        self._refuse_classes(public.classes, p)
         (self._opened if p.start == "opening" else self._even)(parts, form, public, p, run)
 
     def _opened(self, parts, form, public, p, run):

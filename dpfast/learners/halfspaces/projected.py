@@ -129,6 +129,7 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
     def _learn(self, table, p, run):
         image = partial(_image, most=p.n_components, fit_intercept=p.fit_intercept)
         parts, rows, public = self._asked(table, image)
+        self._refuse_classes(public.classes, p)
         d = public.n_features + p.fit_intercept
         m = min(d, p.n_components)
         hinged = p.loss == "hinge" or (p.loss == "auto" and m < d and len(public.classes) == 2)

@@ -384,3 +384,11 @@ def test_noise_of_the_descent_is_made_for_the_relation(neighbors, rng, monkeypat
         X > 0, y, classes=[0, 1]
     )
     assert parts[1][1].sensitivity == pytest.approx(4.5**0.5 * 2**17)  # projections of bits have negative entries
+
+
+@pytest.mark.parametrize("learner", [BoostedHalfspaceClassifier, ProjectedHalfspaceClassifier])
+def test_too_many_classes_are_refused_before_the_charge(learner, rng):
+    budget = dpfast.accounting.Budget(1.0, 1e-6)
+    with pytest.raises(ValueError, match="5,000 classes would take as many passes .* at most 4,096"):
+        learner(budget=budget).fit(rng.normal(size=(50, 2)), np.arange(50), classes=range(5000))
+    assert budget.charges == ()
