@@ -389,6 +389,6 @@ def test_noise_of_the_descent_is_made_for_the_relation(neighbors, rng, monkeypat
 @pytest.mark.parametrize("learner", [BoostedHalfspaceClassifier, ProjectedHalfspaceClassifier])
 def test_too_many_classes_are_refused_before_the_charge(learner, rng):
     budget = dpfast.accounting.Budget(1.0, 1e-6)
-    with pytest.raises(ValueError, match="5,000 classes would take as many passes .* at most 4,096"):
+    with pytest.raises(ValueError, match=r"5,000 classes would take as many passes .* at most 4,096"):
         learner(budget=budget).fit(rng.normal(size=(50, 2)), np.arange(50), classes=range(5000))
     assert budget.charges == ()
