@@ -20,7 +20,7 @@ import dpfast
 EPSILONS = np.array([0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0])
 DELTA = 1e-6
 LINES = (  # the paper sets no limit to a list's length
-    ("default: a falling bar, 10 rules", GREEN, {}),
+    ("default: a falling bar", GREEN, {}),
     ("curve, weight 0", BLUE, {"coverage_weight": 0, "max_rules": None, "rule_counts": 0}),
     (
         "paper's constants, weight 0",

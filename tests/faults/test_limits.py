@@ -151,7 +151,7 @@ def test_too_little_memory_for_a_fit_charges_nothing_or_what_it_says(tmp_path):
     X, y = rows(200_000)
 
     def work():
-        budget = Budget(1.0, 1e-5)
+        budget = Budget(1.0, 1e-5, composition="basic")
         size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (size + (1 << 20),) * 2)
         try:

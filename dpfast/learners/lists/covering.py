@@ -173,7 +173,7 @@ def _counts_of_columns(columns, n, of_label):
 
 
 HIGHEST, LOWEST = (Fraction(17, 20), Fraction(19, 20)), Fraction(11, 20)  # the first bar of few and of many rows
-MANY = 300  # rows times exponent from which a high first bar is told from noise
+MANY = 75  # rows times exponent, over the logarithm of the candidates, from which a high bar is told from noise
 LENGTHS, LONG = (10, 15), 1500  # of lists for few and for many rows; rows times exponent from which they are many
 REACH = Fraction(1, 2)  # the largest weight of a correct row, where the weight of an error is at most 1
 _UNIT = 100

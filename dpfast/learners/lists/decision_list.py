@@ -174,7 +174,7 @@ class DecisionListClassifier(PrivateClassifier):
 
         def scored(n, weights):
             """Return the counts of a run for this number of rows, if it is known, and the weights of the draws."""
-            many = n is not None and plan.exponent * n >= MANY
+            many = n is not None and plan.exponent * n >= MANY * math.log(conditions.candidates or 1)
             draws, unit = falling_weights(rounds, HIGHEST[many]) if p.falls else constant_weights(p.coverage_weight)
             each = plan.exponent / unit / (1 if weights is None else WEIGHT_STEPS)
             return conditions.counts(parts, public, rounds, each, draws, prior, weights), draws

@@ -426,7 +426,7 @@ def test_an_interrupted_fit_keeps_what_was_released_and_stays_charged(table, mon
         ({"neighbors": "swap"}, "neighbors must"),
         ({"coverage_weight": 1.5}, r'coverage_weight must be "auto" or lie in \[0, 1\], got 1.5'),
         ({"coverage_weight": "much"}, 'coverage_weight must be "auto" or lie'),
-        ({"max_rules": 0}, "max_rules must be None or an integer of at least 1, got 0"),
+        ({"max_rules": 0}, 'max_rules must be "auto" or None or an integer of at least 1, got 0'),
         ({"max_rules": 2.5}, "max_rules must"),
         ({"default_prior": -1}, "default_prior must"),
         ({"default_prior": 2**53 + 1}, r'default_prior must be "auto" or an integer in \[0, 9007199254740992\], got'),
