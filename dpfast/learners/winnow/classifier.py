@@ -49,7 +49,8 @@ class DPWinnowClassifier(WinnowStream, Voting, PrivateClassifier):
     between releases. There it changes the scores s = sum of y x once, by a vector of range R. Each of the n_draws *
     n_updates draws after it is an exponential mechanism on the scores with exponent eta, which is (eta R)^2 / 8-zCDP.
     In a stream, AboveThreshold counts the rows that count towards an update, and one row affects it in one interval
-    only. `dpfast.accounting.winnow` gives the theorems.
+    only. With a fixed schedule `fit` also releases the sizes of the two classes, with discrete Laplace noise that makes
+    them pure DP for 2% of the budget in terms of zCDP. `dpfast.accounting.winnow` gives the theorems.
 
     Parameters
     ----------
