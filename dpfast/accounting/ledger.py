@@ -179,7 +179,7 @@ class Ledger(Budget):
 
     def _check_place(self, db) -> None:
         place = db.execute("SELECT place FROM budget").fetchone()[0]
-        if place != _place(self.path):
+        if place != place_of(self.path):
             raise LedgerError(
                 "it is a copy of a budget, or was restored from one, and does not know what the other file has spent. "
                 "Use the original file; if it was moved here and the old one is gone, open it with moved=True"
@@ -268,7 +268,7 @@ def open_ledger(
     ledger = Ledger(path)
     if moved:
         with ledger._writing(moved=True) as db:
-            db.execute("UPDATE budget SET place = ?", (_place(path),))
+            db.execute("UPDATE budget SET place = ?", (place_of(path),))
             ledger._add(db, Charge(amount(0, 0), (Cost("pure", 0.0),)), {"model": "(the file was moved)"})
     with ledger._reading() as db:
         first = Book.from_dict(json.loads(db.execute("SELECT first FROM budget").fetchone()[0])).filter
@@ -293,7 +293,7 @@ def _make(path: Path, book: Book, neighbors: str, unit: str) -> None:
             for statement in _TABLES:
                 db.execute(statement)
             text = _json(book.to_dict())
-            row = (1, _now(), neighbors, unit, _place(partial), os.urandom(32), text, text, 0)
+            row = (1, _now(), neighbors, unit, place_of(partial), os.urandom(32), text, text, 0)
             db.execute(f"INSERT INTO budget VALUES ({', '.join('?' * len(row))})", row)
             db.execute("COMMIT")
         try:
@@ -362,7 +362,8 @@ def _amount_of(epsilon: str, delta: str):
     return amount(rational(epsilon), rational(delta))
 
 
-def _place(path: Path) -> str:
+def place_of(path: Path) -> str:
+    """Return what tells a file from its copies: its inode and, if the system tells, its time of creation."""
     born = _born(path)
     return str(path.stat().st_ino) if born is None else f"{path.stat().st_ino} {born}"
 

@@ -31,7 +31,7 @@ MUTANTS = [
     _m("unit rows: the last line of classes sums no residuals", "csrc/unit_rows.c", "of_class[d + 1] += weight[i] = residual[i * k + c];", "weight[i] = residual[i * k + c];", "kernels/test_unit_rows.py"),
     _m("unit rows: classes of changed rows", "csrc/unit_rows.c", "int32_t weight[SPARSE_ROWS];\n    for (size_t start = 0; start < rows->n; start += size) {\n        const dpf_unit_rows block = block_of(rows, start, size);\n        if (checksum && ",
        "int32_t weight[SPARSE_ROWS];\n    for (size_t start = 0; start < rows->n; start += size) {\n        const dpf_unit_rows block = block_of(rows, start, size);\n        if (0 && ", "kernels/test_unit_rows.py"),
-    _m("unit rows: labels of no class", "dpfast/kernels/unit_rows.pyx", "if np.max(label) >= k:", "if np.max(labels) > k:", "kernels/test_unit_rows.py"),
+    _m("unit rows: labels of no class", "dpfast/kernels/unit_rows.pyx", "if np.max(label) >= k:", "if np.max(label) > k:", "kernels/test_unit_rows.py"),
     _m("unit rows: any scale is added", "csrc/unit_rows.c", "(scale[i] >= 0) & (scale[i] < most)", "scale[i] < most", "kernels/test_unit_rows.py"),
     _m("cpu: a level without all of its instructions", "csrc/dpf_cpu.c", "(sets & AVX2_SETS) == AVX2_SETS", "(sets & AVX2_SETS)", "kernels/test_cpu.py platforms/test_processors.py"),
     _m("random: a fork is not seen", "dpfast/kernels/rng.pyx", "    if watched.process != dpf_process_number():\n        _rekey(watched)\n", "", "test_random.py"),

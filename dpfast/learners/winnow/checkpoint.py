@@ -2,9 +2,10 @@
 
 The file consists of a line of text that says that it is private, a line of JSON, the arrays of scores, and a digest of
 all of these. Beside it lies ``<name>.lock``. The process that continues the stream holds a lock on this second file,
-which stores the id of the stream and the generation of its last checkpoint. So an older copy in the place of the
-checkpoint is refused, and so is a checkpoint that was moved without its lock. A saved model (`dpfast.load`) is
-different: it holds the released values and nothing else.
+which stores the id of the stream, the generation of its last checkpoint, and its own inode and time of creation. So an
+older copy in the place of the checkpoint is refused, and so are a checkpoint that was moved without its lock, and
+copies of both, from a backup say. ``resume(path, moved=True)`` accepts files that were copied to another disk. A saved
+model (`dpfast.load`) is different: it holds the released values and nothing else.
 """
 
 import hashlib
@@ -18,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from dpfast.accounting.ledger import place_of
 from dpfast.learners.saving import entries, integer, plain
 from dpfast.tables.replacing import rehearse_file, replace_file, unfinished
 
@@ -74,11 +76,11 @@ class Checkpoint:
             raise
 
     @classmethod
-    def read(cls, path, model):
+    def read(cls, path, model, moved=False):
         """Return (checkpoint, document, arrays) of a stream of this kind, as they were given to `write`.
 
         A ValueError says that the file is truncated, damaged, of another kind or version, or older than the last one
-        written in its place; an OSError, that there is none or that another stream holds it.
+        written in its place, or a copy unless `moved`; an OSError, that there is none or that another stream holds it.
         """
         path = Path(path)
         with open(path, "rb") as file:  # creates no lock if there is no file
@@ -88,6 +90,14 @@ class Checkpoint:
         self = cls(path)
         with self.refusing():
             document, arrays = self._read(model)
+            if moved:
+                self._lock.keep(self._generation, self._id)
+            elif self._lock.is_copy():
+                raise ValueError(
+                    "it is a copy, or was restored from one, and the stream may have gone on elsewhere: resuming it "
+                    "would repeat releases that were paid for once. If it was moved here and the old file is gone, "
+                    "resume it with moved=True"
+                )
         return self, document["stream"], arrays
 
     @contextmanager
@@ -118,7 +128,7 @@ class Checkpoint:
         if document["model"] != model:
             raise ValueError(f"it is a stream of kind {document['model']!r}, not {model!r}")
         self._generation = integer(document["generation"], 1, 1 << 62)
-        kept, self._id = self._lock.kept()
+        kept, self._id = self._lock.kept()[:2]
         if self._id != document["id"]:
             raise ValueError(
                 f"{self.path.name}.lock, which tells how far its stream was kept, is not that of this stream: a "
@@ -138,8 +148,14 @@ class Checkpoint:
     def write(self, model, stream, arrays):
         """Replace the file atomically; it is on the disk, readable by its owner only, when this returns.
 
-        `model` is the kind of the stream, and `stream` its values for JSON.
+        `model` is the kind of the stream, and `stream` its values for JSON. If the lock was renamed or removed while
+        the stream was open, an OSError refuses to write, so that the renamed checkpoint and lock can be resumed.
         """
+        if not self._lock.is_there():
+            raise FileNotFoundError(
+                f"{self.path.name}.lock was renamed or removed while the stream was open: nothing was written, and the "
+                "stream can be resumed from its checkpoint where that is"
+            )
         parts = self._parts(model, stream, arrays)
         replace_file(self.path, lambda file: file.writelines(parts), mode=_MODE)
         self._generation += 1
@@ -176,7 +192,7 @@ class _Lock:
     def __init__(self, path):
         self._path = path
         self._hold()
-        while not self._is_there():  # removed by its last holder
+        while not self.is_there():  # removed by its last holder
             self.close()
             self._hold()
 
@@ -195,7 +211,8 @@ class _Lock:
                 "until its process ends or its estimator is deleted"
             ) from None
 
-    def _is_there(self):
+    def is_there(self):
+        """Return whether this is still the file of that name."""
         try:
             return os.path.samestat(os.stat(self._path), os.fstat(self._file))
         except FileNotFoundError:
@@ -206,14 +223,19 @@ class _Lock:
             self._path.unlink()
 
     def kept(self):
-        """Return the last generation and the id of the stream; (0, "") for a new file."""
+        """Return the last generation, the id of the stream and the place of the file; (0, "", "") for a new file."""
         os.lseek(self._file, 0, os.SEEK_SET)
-        number, _, name = os.read(self._file, 60).decode("ascii", "replace").partition(" ")
-        return (int(number) if number.isdecimal() else 0), name.strip()
+        number, name, place = (os.read(self._file, 200).decode("ascii", "replace") + "  ").split(" ", 2)
+        return (int(number) if number.isdecimal() else 0), name, place.strip()
 
     def keep(self, generation, name):
         os.lseek(self._file, 0, os.SEEK_SET)
-        os.write(self._file, b"%020d %s" % (generation, name.encode()))
+        content = f"{generation:020} {name} {place_of(self._path)}".encode()
+        os.ftruncate(self._file, os.write(self._file, content))
+
+    def is_copy(self):
+        """Return whether the file is another than the one that was written; not if it is of an older version."""
+        return self.kept()[2] not in ("", place_of(self._path))
 
     def close(self):
         file, self._file = vars(self).get("_file"), None

@@ -258,7 +258,7 @@ class WinnowStream(Streamed):
             self._end()
 
     @classmethod
-    def resume(cls, path):
+    def resume(cls, path, *, moved=False):
         """Return an estimator that continues the stream of a checkpoint after its row number `rounds_`.
 
         If a call did not return, for example because the process was killed, give its rows again, except those that
@@ -268,6 +268,8 @@ class WinnowStream(Streamed):
         ----------
         path : str or path-like
             A file written by a stream with `checkpoint`; the stream continues to write it.
+        moved : bool, default=False
+            Accept a copy of the file and its lock, whose originals must be gone, which cannot be checked.
 
         Returns
         -------
@@ -282,10 +284,10 @@ class WinnowStream(Streamed):
         -----
         The file is private: it holds the scores and the noise of the running tests. The claim is for one continuation
         of the stream, which holds a lock on the file until `close` or the end of its estimator. An older copy in the
-        place of the file is refused. Continuing from a copy elsewhere, or giving rows twice, cannot be detected; each
-        would release again what was paid for once.
+        place of the file is refused, and so is a copy of the file and its lock, elsewhere or from a backup. Giving rows
+        twice cannot be detected, and would release again what was paid for once.
         """
-        file, kept, arrays = Checkpoint.read(path, cls._model)
+        file, kept, arrays = Checkpoint.read(path, cls._model, moved)
         with file.refusing():
             fitted = entries(kept, "fitted", "stream")["fitted"]
             p = streaming((self := cls(**fitted["parameters"], checkpoint=path))._checked())

@@ -48,8 +48,8 @@ def same_releases(one, other):
     return [[a.tolist() for a in release] for release in one] == [[a.tolist() for a in release] for release in other]
 
 
-def resume(path):
-    return dpfast.DPWinnowClassifier.resume(path)
+def resume(path, **moved):
+    return dpfast.DPWinnowClassifier.resume(path, **moved)
 
 
 def freed(stream):
@@ -125,7 +125,7 @@ def test_noise_is_fresh_and_a_seed_is_not_forgotten(path):
     freed(begun)
     for name, copy in ((KEPT[0], "copy"), (KEPT[1], "copy.lock")):
         shutil.copy(path.with_name(name), path.with_name(copy))
-    one, other = resume(path), resume(path.with_name("copy"))
+    one, other = resume(path), resume(path.with_name("copy"), moved=True)
     assert isinstance(one._state.run.rng.bit_generator, random.SystemKeyed)
     for stream in (one, other):
         follow(stream, 1000, 20_000)
@@ -322,8 +322,8 @@ def test_a_lock_that_was_removed_while_another_waited_for_it_is_made_anew(path):
     second = checkpoint._Lock(lock)
     with pytest.raises(BlockingIOError):
         checkpoint._Lock(lock)
-    assert second._is_there()
-    assert not first._is_there()
+    assert second.is_there()
+    assert not first.is_there()
 
 
 @pytest.mark.parametrize(
@@ -417,7 +417,7 @@ def test_an_older_copy_in_its_place_is_refused_and_a_younger_one_is_not(path):
         resume(path)
     path.write_bytes(young)
     lock = path.with_name(KEPT[1])
-    last, _, name = lock.read_bytes().partition(b" ")
+    last, name = lock.read_bytes().split(b" ")[:2]
     lock.write_bytes(b"%020d %s" % (int(last) - 1, name))  # killed after the file was written and before its number was
     assert resume(path).rounds_ == 1500
 
@@ -435,7 +435,7 @@ def test_a_checkpoint_is_moved_with_its_lock_and_without_it_is_refused(path):
             ValueError, match=r"moved\.lock.* is not that of this stream: a checkpoint is moved together"
         ):
             resume(moved)
-    shutil.copy(lock, path.with_name("moved.lock"))
+    lock.rename(path.with_name("moved.lock"))
     assert resume(moved).rounds_ == 1500
     moved.write_bytes(old)
     with pytest.raises(ValueError, match="an older copy, number 2"):
@@ -546,11 +546,11 @@ def test_noise_is_computed_from_the_parameters_and_compared(path, kept):
         body = kept[: kept.rindex(was)] + kept[kept.rindex(was) :].replace(was, f'"{name}": 1.0'.encode())
         path.write_bytes(signed(body, b'"generation"', b'"generation"'))
         with pytest.raises(ValueError, match=f"cannot be resumed: {name} is 1.0, and by the parameters"):
-            resume(path)
+            resume(path, moved=True)
     was = f'"threshold": {stream["tests"]["threshold"]}'.encode()
     path.write_bytes(signed(kept, was, b'"threshold": 5'))
     with pytest.raises(ValueError, match="the tests were for a threshold of 5, here it is"):
-        resume(path)
+        resume(path, moved=True)
 
 
 @needs_forks
@@ -600,3 +600,49 @@ def test_a_stream_is_gone_on_with_by_the_parameters_that_were_charged(edits, tmp
         last.partial_fit(X, X[:, 0]).partial_fit(X, X[:, 0])
     assert last.updates_ == 4
     last.close()
+
+
+def test_a_copy_of_a_checkpoint_and_its_lock_is_refused_unless_it_is_said_to_be_moved(path, tmp_path):
+    begun = learner(checkpoint=path)
+    follow(begun, 0, 1000)
+    freed(begun)
+    folder = tmp_path / "backup"
+    folder.mkdir()
+    for name in KEPT:
+        shutil.copy2(path.with_name(name), folder / name)
+    with pytest.raises(ValueError, match="it is a copy, or was restored from one"):
+        resume(folder / KEPT[0])
+    again = resume(path)
+    follow(again, 1000, 1500)
+    freed(again)
+    for name in KEPT:  # the backup is put back
+        path.with_name(name).unlink()
+        shutil.copy2(folder / name, path.with_name(name))
+    with pytest.raises(ValueError, match="it is a copy, or was restored from one"):
+        resume(path)
+    for file in (path, folder / KEPT[0]):
+        moved = dpfast.DPWinnowClassifier.resume(file, moved=True)
+        assert moved.rounds_ == 1000
+        freed(moved)
+        freed(resume(file))
+
+
+def test_a_checkpoint_that_is_renamed_while_open_stays_whole(path, tmp_path):
+    begun = learner(checkpoint=path)
+    follow(begun, 0, 1000)
+    for name in KEPT:
+        path.with_name(name).rename(path.with_name(f"new {name}"))
+    with pytest.raises(FileNotFoundError, match="lock was renamed or removed while the stream was open"):
+        follow(begun, 1000, 1500)
+    freed(begun)
+    assert not path.exists()
+    assert resume(path.with_name(f"new {KEPT[0]}")).rounds_ == 1000
+
+
+def test_a_lock_of_an_older_version_has_no_place_and_is_accepted(path):
+    begun = learner(checkpoint=path)
+    follow(begun, 0, 1000)
+    freed(begun)
+    lock = path.with_name(KEPT[1])
+    lock.write_bytes(b" ".join(lock.read_bytes().split(b" ")[:2]))
+    assert resume(path).rounds_ == 1000
