@@ -7,7 +7,19 @@ import pytest
 from people import people
 
 import dpfast
-from dpfast.base import GaussianSum, IntArray, Model, Plan, PrivateClassifier, estimator, sqrt_up
+from dpfast.base import (
+    FloatArray,
+    GaussianSum,
+    IntArray,
+    Model,
+    Plan,
+    PrivateClassifier,
+    UnitRows,
+    count,
+    estimator,
+    parameter,
+    sqrt_up,
+)
 from dpfast.testing import check_private_estimator
 
 LEARNERS = {
@@ -222,3 +234,58 @@ def test_a_model_is_a_value():
     ]:
         with pytest.raises(ValueError, match=message):
             Counts.from_dict(damaged)
+
+
+@estimator
+class Unannotated(Sound):
+    """Does not say of which class its models are."""
+
+    def learn(self, rows, plan, run):
+        return super().learn(rows, plan, run)
+
+
+def test_a_file_names_the_class_of_a_model_that_its_learner_does_not(tmp_path):
+    check_private_estimator(Unannotated())
+    X, y = np.eye(4), [0, 1, 0, 1]
+    model = Unannotated(random_state=0).fit(X, y, classes=[0, 1])
+    model.save(tmp_path / "m.json")
+    assert dpfast.load(tmp_path / "m.json").model_ == model.model_
+    content = (tmp_path / "m.json").read_text()
+    assert '"Counts"' in content
+
+
+def test_an_averaged_perceptron_as_a_reader_of_the_page_would_write_it_passes():
+    check_private_estimator(AveragedPerceptron(n_rounds=3))
+
+
+def mistakes(piece, w):
+    signs = 2 * piece.labels.astype(np.int32) - 1
+    wrong = piece.rows.margins(w) * signs <= 0
+    return piece.rows.weighted_sum(np.where(wrong, signs, 0).astype(np.int32))
+
+
+@dataclass(frozen=True)
+class Averaged(Model):
+    total: FloatArray
+    rounds: int
+
+    def scores(self, rows):
+        return rows.margins(self.total / max(np.linalg.norm(self.total), 1e-300)).astype(float)
+
+
+@estimator
+class AveragedPerceptron(PrivateClassifier):
+    """Averages the weights of all rounds."""
+
+    reads = UnitRows(several_classes=False)
+    n_rounds: int = parameter(10, count(1, 1000))
+
+    def plan(self, task):
+        return Plan(rounds=GaussianSum(task.changed_rows * task.reach, size=task.n_columns, times=self.n_rounds))
+
+    def learn(self, rows, plan, run) -> Averaged:
+        w, model = np.zeros(rows.n_columns), Averaged(np.zeros(rows.n_columns), 0)
+        for k in run.rounds("rounds"):
+            w = w + run.release("rounds", rows.sum(mistakes, w)) / rows.reach
+            run.model = model = Averaged(model.total + w, k + 1)
+        return model
