@@ -189,6 +189,12 @@ class DecisionListClassifier(PrivateClassifier):
             noisy = released(parts.sum(class_sizes, known), plan.sizes, run.rng)
             run.used["class sizes"] += 1
             weights = class_weights(noisy, plan.sizes)
+            if weights is not None:
+                rare, often = public.classes[np.argsort(weights)[::-1]]
+                run.notes.append(
+                    f"The class {str(rare)!r} is rare by the released sizes: in the scores of rules, a row of "
+                    f"{str(often)!r} counts {min(weights) / WEIGHT_STEPS:.2g}."
+                )
             state, draws = scored(int(noisy.sum()) if n is None else n, weights)
         claim = Claim(float(p.rows_per_unit * plan.exponent * p.moves), plan.rules_cost)
         drawn, numbers = greedy_cover(state, rounds, run.rng, claim), []

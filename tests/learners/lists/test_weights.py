@@ -169,6 +169,7 @@ def test_a_rare_class_gets_rules_and_labels_follow_counts(rare):
     clf = DecisionListClassifier(3.0, random_state=0).fit(X, y, classes=["no", "yes"])
     assert clf.privacy_.events[0] == ("class sizes", 1, 1)
     assert clf.score(X, y) >= max(np.mean(y == "no"), 0.97)
+    assert any(note.startswith("The class 'yes' is rare by the released sizes: ") for note in clf.notes_)
     f, truth = clf.decision_function(X), y == "yes"
     ranks = f[truth][:, None] > f[~truth]
     assert ranks.mean() + 0.5 * (f[truth][:, None] == f[~truth]).mean() > 0.9
