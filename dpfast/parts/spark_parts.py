@@ -13,6 +13,7 @@ all rows.
 import copy
 import os
 import pickle
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
@@ -28,6 +29,10 @@ from dpfast.parts.engine import Answer, EngineLost, answered, made
 HELD = 64  # states that a process of an executor keeps mapped, with their memos
 _MOST_SLOTS = 1 << 16  # tasks that a question has at most
 _PREFIX = "dpfast-part-"  # of the names of files
+_OTHER_PYTHON = (
+    f"the workers of Spark run another Python than this process, {sys.version_info[0]}.{sys.version_info[1]}: set the "
+    f"environment variable PYSPARK_PYTHON, to {sys.executable} on this machine, before the Spark session starts"
+)
 _ROW = pa.schema([("part", pa.int64()), ("rows", pa.int64()), ("found", pa.binary())])
 _FIELDS = "part long, rows long, found binary"
 
@@ -42,7 +47,7 @@ class SparkBackend:
         # Shared with the engines derived from this one: the names of states in use, to be removed, and closed.
         self._files = SimpleNamespace(open={self._names[0]}, gone=set(), closed=set())
         self._paths = _asks(self._frame, _spread, name=self._names[0]).persist()
-        sizes = {row["part"]: row["rows"] for row in self._paths.collect()}  # partitions without rows are none
+        sizes = {row["part"]: row["rows"] for row in self._first_read()}  # partitions without rows are none
         self._parts = sorted(sizes)
         if not self._parts:
             raise ValueError("X must have at least one row, the table has none")
@@ -106,6 +111,15 @@ class SparkBackend:
     def _collected(self, rows, task, **given):
         found = self._waited(lambda: _asks(rows, task, **given).collect())
         return [(row["part"], row["found"]) for row in found]
+
+    def _first_read(self):
+        """Return what the first question collects; an error of the table or the cluster stays as Spark words it."""
+        try:
+            return self._paths.collect()
+        except Exception as error:  # Spark, py4j and gRPC have no common class
+            if "PYTHON_VERSION_MISMATCH" not in str(error):
+                raise
+            raise ValueError(_OTHER_PYTHON) from None
 
     def _waited(self, answer):
         try:

@@ -6,8 +6,11 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+
+from dpfast.parts.spark_parts import SparkBackend
 
 pytest.importorskip("pyspark", reason="Spark is not installed: pip install 'dpfast[spark]'")
 pytestmark = pytest.mark.skipif(
@@ -37,3 +40,18 @@ def test_executors_hold_parts_as_memory_does_whatever_becomes_of_them(tmp_path):
     lines = [json.loads(line) for line in ran.stdout.splitlines() if line.startswith('["')]
     assert [error for _, error in lines if error] == []
     assert tuple(name for name, _ in lines) == CHECKS, ran.stderr[-2000:]
+
+
+def test_another_python_on_the_workers_is_told_in_one_sentence():
+    def collect():
+        raise RuntimeError(
+            "Traceback ... [PYTHON_VERSION_MISMATCH] Python in worker has different version ...\n\tat org"
+        )
+
+    engine = SparkBackend.__new__(SparkBackend)
+    engine._paths = SimpleNamespace(collect=collect)
+    with pytest.raises(ValueError, match=r"run another Python than this process, 3\.\d+: set .* PYSPARK_PYTHON, to /"):
+        engine._first_read()
+    engine._paths = SimpleNamespace(collect=lambda: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        engine._first_read()
