@@ -18,13 +18,13 @@ from dpfast.kernels import (  # fmt: skip
     levels,
     logistic,
     measure,
+    multiplicative_weights,
     reals,
     resampling,
     scores,
     signs,
     sparse_vector,
     unit_rows,
-    weights,
 )
 from dpfast.mechanisms import exponential
 
@@ -87,7 +87,7 @@ COPIED = {  # calls with an array that is checked and then followed
         np.zeros((2, 6), int), ROWS, unit_rows.scales(ROWS), np.zeros((2, 5), "f4"), f(np.ones(3, "u2")),
         np.ones(3, "i4"), 1.0, np.zeros(2, "f4"),
     ),
-    "weights.csr": lambda f: weights.csr(f(INDPTR), f(INDICES), np.ones(3), 4).check(),
+    "multiplicative_weights.csr": lambda f: multiplicative_weights.csr(f(INDPTR), f(INDICES), np.ones(3), 4).check(),
 }  # fmt: skip
 
 
