@@ -31,7 +31,8 @@ budget (e, f) to calibrate itself to. Which budget this is depends on what its r
                 term of discrete noise; the survey has mu^2 = s M^2, and G(e) = f for the mu^2 = (1 - s) M^2 that
                 remains. Whichever claim of `dpfast.accounting.costs` made its noise fit (e, f), its mu is no larger.
     zcdp        Whatever is rho-zCDP for the rho that converts to (e, f). With R that of the whole, the survey has
-                rho = s R, and (1 - s) R converts to (e, f).
+                rho = s R, and (1 - s) R converts to (e, f). If a pure release of share q is among them, and counts at
+                each order as little as it does, rho is at most 1 + q times that of (e, f), which is so much smaller.
     parts       Sums, draws and a greedy cover that the learner names, on one bill (`dpfast.accounting.bill`). The noise
                 of each follows from the bill, and (e, f) is the whole budget.
     pair        Anything: e + s epsilon = epsilon and f + s delta = delta.
@@ -50,7 +51,7 @@ from typing import NamedTuple
 
 from scipy import special
 
-from .bill import NoisySums, Part, bill_noise
+from .bill import NoisySums, bill_noise
 from .costs import Cost, discrete_gaussian_cost
 from .numbers import (
     SMALLEST_DELTA,
@@ -136,7 +137,7 @@ def survey_noise(
     words: Number = 0,
     kind: str = "gaussian",
     pure: Number = 0,
-    rest: Sequence[Part] = (NoisySums(1 << 30, 1),),
+    rest: Sequence = (NoisySums(1 << 30, 1),),
 ) -> Survey:
     """Return the noise of a survey, and the budget that remains for the learner after it.
 
@@ -156,9 +157,11 @@ def survey_noise(
         What the learner's releases are.
     pure : real in [0, 1)
         The share c of the learner's epsilon for a release that is pure.
-    rest : sequence of NoisySums, Draws or CoverDraws
-        For "parts": all releases of the learner but the pure one. For "gaussian": sums of the least sensitivity of the
-        learner's, in steps of their grid, and of the most entries of one of them in which neighbours may differ.
+    rest : sequence of NoisySums, Draws or CoverDraws, or of Fraction
+        For "parts": all releases of the learner but the pure one. For "gaussian": sums whose sensitivity, in steps of
+        their grid, is at most, and whose number of entries in which neighbours may differ is at least, that of the
+        learner's sums of the same share. For "zcdp": the share of each pure release in the learner's rho, if it counts
+        in (e, f) with less than its epsilon squared over 2.
 
     Returns
     -------
@@ -183,14 +186,16 @@ def survey_noise(
         sigma, total, of_parts = noise.noise[0], noise.cost, noise.noise[1:]
         e, f = decimal_below(whole), decimal_below(delta)
         if kind == "gaussian":
-            mu = float_below(exact("steps", rest[0].sensitivity) / Fraction(of_parts[0]))
-            e, f = _told_by_mu(mu, float(whole) * math.sqrt(1 - share))
+            each = zip(rest, map(Fraction, of_parts), strict=True)
+            square = sum(part.times * (exact("steps", part.sensitivity) / sigma_of) ** 2 for part, sigma_of in each)
+            e, f = _told_by_mu(math.sqrt(float_below(square)) / _UP, float(whole) * math.sqrt(1 - share))
     else:
         f = decimal_below(kept - told)
         rho = zcdp_rho(whole, f)
         left = rho * (1 - float(share)) * (1 - SLACK)
         sigma = math.sqrt(moves / (2 * rho * float(share))) * unit * _UP
-        e, total = _told_by_rho(left, f), (Cost("zcdp", left),)
+        pure_parts = sum((exact("share", part) for part in rest if not isinstance(part, NoisySums)), Fraction(0))
+        e, total = _told_by_rho(left / float(1 + pure_parts) / _UP, f), (Cost("zcdp", left),)
     cost = discrete_gaussian_cost(sigma, sensitivity=unit, releases=moves, size=1)
     lone = (Cost("pair", 0.0, delta=decimal_above(told)),) if told else ()
     total = (*cost, *total, *lone) if kind == "zcdp" else total

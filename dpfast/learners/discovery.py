@@ -441,8 +441,9 @@ class _Column:
             return _numeric(self.column, self.numbers)
         facts: dict[str, Any] = {"cells": True} | ({"groups": GROUPS} if self._grouped else {})
         reads, values = self.column.reads, tuple(sorted(self._words))
-        many = self._total - self.known() > max(SOME * self._total, SURE * self._noise)
-        mixed = reads == "text" and not self._of_numbers(values)
+        left = self._total - self.known()
+        many, mixed = left > SOME * self._total, reads == "text" and not self._of_numbers(values)
+        clear = many and left > SURE * self._noise
         if self.numbers is not None:
             beyond = _USUAL if many and not mixed else _USUAL[:0]
             facts |= {"numbers": tuple(self.numbers.edges(BINS, beyond).tolist()), "ends": self.numbers.between()}
@@ -454,7 +455,7 @@ class _Column:
             facts |= {"dates": tuple(self.dates.edges(BINS, beyond).tolist()), "days": self.dates.between()}
         elif reads == "date":
             facts |= {"dates": tuple(_USUAL_DAYS.tolist()), "days": (0.0, 0.0)}
-        if values or (mixed and (many or not {"numbers", "dates"} & {*facts})):
+        if values or (mixed and (clear or not {"numbers", "dates"} & {*facts})):
             facts["values"] = values
         if "values" not in facts:
             facts.pop("groups", None)

@@ -13,6 +13,7 @@ import dpfast
 from dpfast.accounting import Budget
 from dpfast.accounting.composition import Composed
 from dpfast.learners.discovery import Spread, plan
+from dpfast.learners.fitting import Fit
 from dpfast.report.html import page
 from dpfast.report.text import column_line
 from dpfast.tables import Schema
@@ -173,6 +174,41 @@ def test_a_survey_and_its_learner_cost_no_more_than_what_was_asked_for(name, nei
         assert Composed(planned.total).delta(1.0) <= 1e-6
     else:
         assert p.epsilon + Composed(planned.cost).epsilon(1e-6 - p.delta) <= 1
+
+
+SPENDING = [
+    *((name, {}) for name in LEARNERS),
+    *((name, {"probability_share": 0.3}) for name in ("boosted", "projected", "winnow")),
+    ("boosted", {"start": "even"}),
+    ("boosted", {"weak_learner": "stump"}),
+    ("projected", {"loss": "hinge"}),
+    ("list", {"rule_counts": 0.5}),
+    ("list", {"max_rules": None}),
+    ("halfspace", {"interactions": 2}),
+]
+
+
+@pytest.mark.parametrize(("name", "given"), SPENDING, ids=str)
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+@pytest.mark.parametrize("epsilon", [0.5, 4.0])
+def test_what_a_learner_spends_and_the_survey_are_together_what_was_charged(
+    name, given, neighbors, epsilon, frame, monkeypatch
+):
+    charged, charge = [], Fit.charge
+
+    def noted(run, public, cost=(), **releases):
+        charged.append(tuple(cost))
+        charge(run, public, cost, **releases)
+
+    monkeypatch.setattr(Fit, "charge", noted)
+    X, y = frame
+    model = LEARNERS[name](epsilon, encoder_share=0.25, neighbors=neighbors, random_state=0, **given).fit(X, y)
+    planned, learner = charged
+    survey = () if learner == planned else model.encoder_.privacy_.cost  # a list states the cost of both
+    together = Composed([*survey, *learner])
+    assert together.delta(epsilon) <= 1e-6 * (1 + 1e-6)
+    if planned:
+        assert Composed(planned).delta(epsilon) <= 1e-6 * (1 + 1e-6)
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 0.3, 1.0, 3.0])

@@ -15,7 +15,7 @@ from dpfast.kernels.unit_rows import GRID_BITS
 from dpfast.learners.base import LinearClassifier
 from dpfast.learners.halfspaces.boosting_parts import measured, weak_rows_of
 from dpfast.learners.halfspaces.measure import CAP, MOST_ROUNDS, UNIT, AtLeast, LazyBregman, Local, Measure
-from dpfast.learners.halfspaces.opened import CentredModel, OpenedNoise, against, without_sum
+from dpfast.learners.halfspaces.opened import SHARE, CentredModel, OpenedNoise, against, without_sum
 from dpfast.learners.halfspaces.plain import CentredImage
 from dpfast.learners.halfspaces.weak import NoisyCentering, NoisyStump, WeakLearner
 from dpfast.learners.parameters import (
@@ -32,6 +32,7 @@ from dpfast.learners.parameters import (
     positive,
     real,
 )
+from dpfast.learners.reading import MOST_LABELS
 from dpfast.mechanisms import discrete_laplace
 
 _COUNT_SHARE = Fraction(1, 20)  # of epsilon, for the number of rows where that is private
@@ -272,9 +273,13 @@ class BoostedHalfspaceClassifier(LinearClassifier):
         kind = {NoisyCentering: "gaussian", NoisyStump: "zcdp"}.get(type(p.weak_learner))
         if kind is None:
             return super()._spends(p)
+        width = self._most_width(p) + MOST_LABELS + 1
+        rounds = NoisySums(CAP << GRID_BITS, 1 - SHARE, MOST_LABELS * width)
+        if self._opens():
+            return kind, p.probability_share, (rounds, NoisySums(1 << GRID_BITS, SHARE, width))
         count = _COUNT_SHARE if p.neighbors == "add-remove" else 0
         pure = 1 - (1 - exact("probability_share", p.probability_share)) * (1 - count)
-        return kind, pure, (NoisySums(CAP << GRID_BITS, 1, 1 << 24),)
+        return kind, pure, (rounds,) if kind == "gaussian" else ()
 
     def _refuse_parts(self, p):
         if type(p.weak_learner) not in _WEAK.values() or type(p.measure) not in _MEASURES.values():

@@ -29,6 +29,7 @@ from dpfast.learners.parameters import (
     positive,
     real,
 )
+from dpfast.learners.reading import MOST_LABELS
 from dpfast.mechanisms import exponential
 from dpfast.mechanisms.draws import Claim
 from dpfast.parts.blocks import Piece
@@ -238,7 +239,8 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
     def _spends(self, p):
         if p.schedule == "paper":
             return super()._spends(p)
-        return "gaussian", p.probability_share, (NoisySums(1 << GRID_BITS, 1, 1 << 12),)
+        most = 4096 if p.n_components == "auto" else p.n_components  # components, which rows of codes may be as well
+        return "gaussian", p.probability_share, (NoisySums(1 << GRID_BITS, 1, most + MOST_LABELS),)
 
     def _may_fade(self):
         """Return whether residuals may fade, by the parameters as they are."""

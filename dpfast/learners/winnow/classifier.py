@@ -27,7 +27,7 @@ from dpfast.learners.parameters import (
 )
 from dpfast.learners.saving import entries, integer
 from dpfast.learners.votes import NOTHING, Voting, histograms_from_json, histograms_to_json
-from dpfast.learners.winnow.plan import at_once, check_paper, first_hypothesis, plan_of
+from dpfast.learners.winnow.plan import SIZES_SHARE, at_once, check_paper, first_hypothesis, plan_of
 from dpfast.learners.winnow.scores import in_order, score_vector
 from dpfast.learners.winnow.streaming import Stream, WinnowStream
 from dpfast.mechanisms import discrete_laplace
@@ -175,7 +175,7 @@ class DPWinnowClassifier(WinnowStream, Voting, PrivateClassifier):
 
     def _spends(self, p):
         simple = p.calibration == "tight" and p.schedule in ("auto", "fixed")
-        return ("zcdp", p.probability_share, ()) if simple else super()._spends(p)
+        return ("zcdp", p.probability_share, (Fraction(SIZES_SHARE),)) if simple else super()._spends(p)
 
     def _refuse_parts(self, p):
         if p.schedule != "fixed":

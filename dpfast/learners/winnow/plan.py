@@ -35,7 +35,7 @@ from dpfast.tables.signed_rows import GridRows, PackedRows, SparseRows
 
 SignedRows = PackedRows | GridRows | SparseRows
 
-_SIZES_SHARE = 0.02  # of the budget of a fit, for the sizes of the classes; they decide where votes are equal
+SIZES_SHARE = 0.02  # of the budget of a fit, for the sizes of the classes; they decide where votes are equal
 _STEP, _GROWTH = 2.0, 1.1  # change of a log-weight by the second update: at most, and about; a tenth more each time
 _THRESHOLD_SHARE = 0.05  # of a stream's budget; its counts are in the hundreds, its noise in the dozens
 _FEWEST_UPDATES, _MOST_UPDATES = 20, 200
@@ -249,7 +249,7 @@ def _tight(p, form, n_rows, rows):
         p.delta,
         n_updates=n_updates,
         n_draws=p.n_draws,
-        threshold_share=_THRESHOLD_SHARE if p.schedule == "sparse-vector" else _SIZES_SHARE if p.sizes else 0,
+        threshold_share=_THRESHOLD_SHARE if p.schedule == "sparse-vector" else SIZES_SHARE if p.sizes else 0,
         neighbors=p.neighbors,
         score_range=score_range,
     )
