@@ -240,8 +240,8 @@ def _sound(X):
         X.check_format(full_check=X.format == "bsr")
         width = X.shape[1 if X.format == "csr" else 0]
         if X.format != "bsr" and X.indices.view(f"u{X.indices.itemsize}").max(initial=0) >= max(1, width):
-            outside = X.indices[(X.indices < 0) | (X.indices >= width)][0]
-            raise ValueError(f"indices of a sparse matrix must lie in [0, {width}), got {outside}")
+            low, high = X.indices.min(), X.indices.max()
+            raise ValueError(f"indices of a sparse matrix must lie in [0, {width}), got {low if low < 0 else high}")
     elif X.format == "coo":
         X = sp.coo_array((X.data, X.coords), shape=X.shape)  # the constructor checks them
     return X
