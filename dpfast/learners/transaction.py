@@ -24,10 +24,12 @@ class Transaction(Machinery):
     """
 
     def __init__(self, learner: Any):
-        self._learner, self._parameters, self._not_saved = learner, learner._parameters, learner._not_saved
-        self._model, self._reads = learner._model, learner.reads
+        known = vars(self)
+        known.update(vars(learner))
+        for name in ("_skl_callbacks", "_callback_fit_ctx"):  # the learner's own, which its `fit` calls
+            known.pop(name, None)
+        self._learner, self._reads = learner, learner.reads
         self._reads_parts = self._reads.in_parts
-        vars(self).update({each.name: getattr(learner, each.name) for each in fields(learner)} | published(learner))
 
     def get_params(self, deep=True):
         return self._learner.get_params(deep=deep)
@@ -145,7 +147,9 @@ def transaction(learner: Any) -> Transaction:
 
 @lru_cache(maxsize=256)
 def _class_of(learner: Any) -> type[Transaction]:
-    return type(learner.__name__, (Transaction,), {"__module__": learner.__module__})
+    fixed = {each.name: each.default for each in fields(learner) if not each.init}
+    declared = {name: getattr(learner, name) for name in ("__module__", "_parameters", "_not_saved", "_model")}
+    return type(learner.__name__, (Transaction,), declared | fixed)
 
 
 def published(estimator: Any) -> dict[str, Any]:
