@@ -38,65 +38,88 @@ MODEL = (
 def fit(
     context: typer.Context,
     data: options.Data,
-    epsilon: options.Epsilon,
-    model: Annotated[Name | None, typer.Option(help=MODEL, metavar="NAME")] = None,  # type: ignore[valid-type]
-    delta: options.Delta = 1e-6,
+    *,
     schema: Annotated[
         Path | None,
         typer.Option(
+            rich_help_panel=options.TABLE,
             help="A .toml or .json file that declares the columns of the table, see dpfast schema; or discover, which "
-            "is the default without a --model."
+            "is the default without a --model.",
         ),
     ] = None,
-    encoder_share: Annotated[
-        str, typer.Option(help="Share of the budget for discovery; auto uses the default of the model.")
-    ] = "auto",
-    label: options.Label = None,
-    classes: Annotated[
-        str | None,
+    ignore: Annotated[
+        list[str],
         typer.Option(
-            help="All labels, as a,b,...; by default those of the schema. Without one they are discovered, or with a "
-            "--model read from the data."
+            rich_help_panel=options.TABLE,
+            metavar="COLUMN",
+            help="Leave this column out, if there is no schema; repeatable.",
         ),
-    ] = None,
-    threshold: options.Threshold = None,
-    numbers: options.Numbers = None,
-    columns: options.Columns = None,
-    neighbors: options.Relation = "replace",
-    negations: options.Negations = True,
-    test_share: Annotated[
-        float, typer.Option(help="Share of the rows kept apart to measure accuracy; 0 learns from all rows.")
-    ] = 0.2,
+    ] = [],  # noqa: B006 - typer's, never changed
     separator: options.Separator = None,
     decimal: options.Decimal = ".",
     dates: options.Dates = None,
     encoding: options.Encoding = "utf-8",
+    columns: options.Columns = None,
+    label: options.Label = None,
+    classes: Annotated[
+        str | None,
+        typer.Option(
+            rich_help_panel=options.LABEL,
+            help="All labels, as a,b,...; by default those of the schema. Without one they are discovered, or with a "
+            "--model read from the data.",
+        ),
+    ] = None,
+    epsilon: options.Epsilon,
+    delta: options.Delta = 1e-6,
+    unit: Annotated[
+        str | None,
+        typer.Option(
+            rich_help_panel=options.PRIVACY,
+            metavar="COLUMN",
+            help="Column that says whose each row is: protect persons instead of rows; needs --rows-per-unit.",
+        ),
+    ] = None,
+    rows_per_unit: Annotated[
+        int | None,
+        typer.Option(
+            rich_help_panel=options.PRIVACY,
+            help="Largest number of rows to use of each person, chosen at random.",
+            min=1,
+        ),
+    ] = None,
+    neighbors: options.Relation = "replace",
+    budget: options.Ledger = None,
+    encoder_share: Annotated[
+        str,
+        typer.Option(
+            rich_help_panel=options.PRIVACY,
+            help="Share of the budget for discovery; auto follows from public numbers.",
+        ),
+    ] = "auto",
+    model: Annotated[Name | None, typer.Option(help=MODEL, metavar="NAME", rich_help_panel=options.MODEL)] = None,  # type: ignore[valid-type]
+    negations: options.Negations = True,
+    test_share: Annotated[
+        float,
+        typer.Option(
+            rich_help_panel=options.OUTPUT,
+            help="Share of the rows kept apart to measure accuracy; 0 learns from all rows.",
+        ),
+    ] = 0.2,
+    out: options.Out = None,
+    json: options.Json = False,
+    threshold: options.Threshold = None,
+    numbers: options.Numbers = None,
     memory: options.Memory = 1.0,
     scheduler: Annotated[
         str | None,
         typer.Option(
+            rich_help_panel=options.RARE,
             metavar="ADDRESS",
             help="Learn from all rows on the workers of this Dask cluster, tcp://..., which must see the same files.",
         ),
     ] = None,
     seed: options.Seed = None,
     show_private: options.ShowPrivate = False,
-    out: options.Out = None,
-    budget: options.Ledger = None,
-    json: options.Json = False,
-    unit: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="Column that says whose each row is: protect persons instead of rows; needs --rows-per-unit.",
-        ),
-    ] = None,
-    ignore: Annotated[
-        list[str], typer.Option(metavar="COLUMN", help="Leave this column out, if there is no schema; repeatable.")
-    ] = [],  # noqa: B006 - typer's, never changed
-    rows_per_unit: Annotated[
-        int | None, typer.Option(help="Largest number of rows to use of each person, chosen at random.", min=1)
-    ] = None,
     **own,
 ):
     """Learn a private model, and show the model, its noisy accuracy and what was spent.

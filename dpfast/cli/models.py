@@ -160,7 +160,9 @@ MODELS = {
         "DPWinnowClassifier", "updates draws feature_range clip probability_share", show_weights,
         lambda own: "bits" if own["feature_range"] is None else "numbers",
     ),
-    "halfspace": ModelKind("HalfspaceClassifier", "rounds intercept interactions", show_scores, "either", _NO_SIGNS),
+    "halfspace": ModelKind(
+        "HalfspaceClassifier", "rounds intercept trees interactions", show_scores, "either", _NO_SIGNS
+    ),
     "boost": ModelKind(
         "BoostedHalfspaceClassifier", "density rounds learning_rate weak_learner intercept probability_share",
         show_halfspace, lambda own: "bits" if own["weak_learner"] == "stump" else "either", _NO_SIGNS,

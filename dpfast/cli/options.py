@@ -6,7 +6,13 @@ from typing import Annotated, Literal
 
 import typer
 
-_reading = partial(typer.Option, rich_help_panel="Reading the table")
+TABLE, LABEL, PRIVACY, MODEL = "Table", "Label", "Privacy", "Model"  # panels of the help, in the order of first use
+OUTPUT, RARE = "Output", "Rarely needed"
+FLAG = " "  # in place of "<bool>"
+_table = partial(typer.Option, rich_help_panel=TABLE)
+_privacy = partial(typer.Option, rich_help_panel=PRIVACY)
+_output = partial(typer.Option, rich_help_panel=OUTPUT)
+_rare = partial(typer.Option, rich_help_panel=RARE)
 
 Data = Annotated[
     str,
@@ -16,52 +22,53 @@ Data = Annotated[
     ),
 ]
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A file that fit --out wrote.")]
-Epsilon = Annotated[float, typer.Option(help="Privacy budget, above 0: smaller is more private.")]
+Epsilon = Annotated[float, _privacy(help="Privacy budget, above 0: smaller is more private.")]
 Delta = Annotated[
-    float, typer.Option(help="Term that is added to the bound of epsilon, in (0, 1); choose it well below 1 / rows.")
+    float, _privacy(help="Term that is added to the bound of epsilon, in (0, 1); choose it well below 1 / rows.")
 ]
 Alpha = Annotated[float, typer.Option(help="Largest error that is acceptable, in (0, 1).")]
 Beta = Annotated[float, typer.Option(help="Probability that the guarantee fails, in (0, 1).")]
 Relation = Annotated[
     Literal["replace", "add-remove"],
-    typer.Option(help="What the claim compares: tables with one row replaced, or with one row added or removed."),
+    _privacy(help="What the claim compares: tables with one row replaced, or with one row added or removed."),
 ]
 Rows = Annotated[int | None, typer.Option("--n", help="Number of rows that you have.", min=1)]
-Label = Annotated[str | None, typer.Option(help="Column that holds the labels.")]
-Threshold = Annotated[float | None, _reading(help="Turn numbers into bits: x > threshold.")]
+Label = Annotated[str | None, typer.Option(help="Column that holds the labels.", rich_help_panel=LABEL)]
+Threshold = Annotated[float | None, _rare(help="Turn numbers into bits: x > threshold.")]
 Numbers = Annotated[
     bool | None,
-    _reading(
+    _rare(
         "--numbers/--bits",
+        metavar=FLAG,
         help="Read features as numbers, or as 0 and 1; by default the types in the file decide, never its entries.",
     ),
 ]
 Columns = Annotated[
     int | None,
-    _reading(
-        help="Number of columns of an svmlight file; by default the largest one in use, which is published.", min=1
-    ),
+    _table(help="Number of columns of an svmlight file; by default the largest one in use, which is published.", min=1),
 ]
-Negations = Annotated[bool, typer.Option(help="Also use the negation of each feature.")]
-Seed = Annotated[int | None, typer.Option(help="Seed for tests: the result is reproducible, hence not private.")]
-ShowPrivate = Annotated[bool, typer.Option("--show-private", help="Also show exact figures, which are private.")]
-Out = Annotated[Path | None, typer.Option(help="Save the model here, as JSON.")]
+Negations = Annotated[
+    bool, typer.Option(help="Also use the negation of each feature.", rich_help_panel=MODEL, metavar=FLAG)
+]
+Seed = Annotated[int | None, _rare(help="Seed for tests: the result is reproducible, hence not private.")]
+ShowPrivate = Annotated[bool, _rare("--show-private", help="Also show exact figures, which are private.", metavar=FLAG)]
+Out = Annotated[Path | None, _output(help="Save the model here, as JSON.")]
 Written = Annotated[Path | None, typer.Option(help="Write here instead of to standard output.")]
 Ledger = Annotated[
     Path | None,
-    typer.Option("--budget", help="Charge this budget, a file made by dpfast budget, before anything is drawn."),
+    _privacy("--budget", help="Charge this budget, a file made by dpfast budget, before anything is drawn."),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object for programs instead.")]
+Json = Annotated[bool, _output("--json", help="Print one JSON object for programs instead.", metavar=FLAG)]
 SchemaFile = Annotated[
     Path | None, typer.Option(help="A .toml or .json file that declares the columns of the table; see dpfast schema.")
 ]
 Separator = Annotated[
-    str | None, _reading(help="Separator of the cells of a CSV file; by default a comma, a tab for .tsv.")
+    str | None, _table(help="Separator of the cells of a CSV file; by default a comma, a tab for .tsv.")
 ]
-Memory = Annotated[float, _reading(min=0, help="GB of the table to keep in memory; the rest goes to a scratch file.")]
-Decimal = Annotated[str, _reading(help="Decimal mark of a CSV file.")]
+Memory = Annotated[float, _rare(min=0, help="GB of the table to keep in memory; the rest goes to a scratch file.")]
+Decimal = Annotated[str, _table(help="Decimal mark of a CSV file.")]
 Dates = Annotated[
     Literal["dmy", "mdy"] | None,
-    _reading(help="Whether the day or the month comes first in dates such as 01/05/2020; by default they are words."),
+    _table(help="Whether the day or the month comes first in dates such as 01/05/2020; by default they are words."),
 ]
-Encoding = Annotated[str, _reading(help="Encoding of a CSV file.")]
+Encoding = Annotated[str, _table(help="Encoding of a CSV file.")]
