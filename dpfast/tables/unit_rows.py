@@ -243,8 +243,10 @@ class CentredRows:
             return side_by_side([self.margins(column) for column in np.transpose(w)])
         coef, constant = self._centring.linear(np.asarray(w, np.float64))
         size = reals.norm(coef) or 1.0
-        product = size * self._rows.margins(coef / size).astype(np.float64) + constant
-        return np.clip(product, -1.0, 1.0).astype(np.float32)
+        product = self._rows.margins(coef / size)
+        product *= np.float32(size)
+        product += np.float32(constant)
+        return np.clip(product, -1, 1, out=product)
 
     def weighted_sum(self, weights):
         """Return the sum of weights[i] times row i of the grid, exact for at most 2**28 rows: int64, shape (shape[1],).

@@ -8,12 +8,13 @@ names the proof for it. A step releases the sum of y q over such rows plus exact
 else is a function of these releases.
 """
 
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 
 from dpfast.accounting.halfspaces import HINGE_SHARE
 from dpfast.kernels import reals
+from dpfast.kernels.own import frozen
 from dpfast.learners.halfspaces.boosting_parts import Sides
 from dpfast.learners.halfspaces.measure import CAP, local_table, local_weights
 from dpfast.learners.halfspaces.opened import against, without_sum
@@ -110,7 +111,12 @@ def _faded_sum(piece, w, farthest, classes):
     """
     sides = Sides(piece.labels, classes)
     sides.add(piece.rows.margins(w))
-    return sides.weighted_sum(piece.rows, sides.weights(partial(local_weights, table=local_table(farthest))))
+    return sides.weighted_sum(piece.rows, sides.weights(partial(local_weights, table=_table(farthest))))
+
+
+@cache
+def _table(farthest):
+    return frozen(local_table(farthest))
 
 
 def _active_sum(piece, w, hinge):
