@@ -13,6 +13,7 @@ from reference.greedy_cover import enumerate_lists, hockey_stick
 import dpfast
 from dpfast import BitMatrix, DecisionListClassifier
 from dpfast.accounting import Composed, CoverDraws, cover_delta, cover_exponent, gaussian_sigma
+from dpfast.audit import replay
 from dpfast.learners.lists import covering, decision_list
 from dpfast.learners.lists.covering import HIGHEST, Conditions, falling_weights, greedy_cover
 from dpfast.learners.lists.plan import UNIT, WEIGHT_STEPS, ListShares, class_weights
@@ -268,3 +269,15 @@ def test_a_weighted_model_is_saved_and_read_with_its_shares(rare, tmp_path):
             clf._restore(released | spoilt)
     clf._restore({name: released[name] for name in ("rules", "counts", "scale")})  # as version 0.1 wrote it
     assert clf.rule_counts_noise_ == "laplace"
+
+
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+def test_a_weighted_list_is_replayed_on_neighbours_of_the_other_class(neighbors, rare):
+    X, y = rare[0][:800].astype(float), np.where(rare[1][:800] == "yes", 1, 0)
+    if neighbors == "replace":
+        others = [(X, np.append(y[:-1], 1 - y[-1])), (np.vstack([X[:-1], np.ones(8)]), np.append(y[:-1], 1))]
+    else:
+        others = [(X[:-1], y[:-1]), (np.vstack([X, np.ones(8)]), np.append(y, 1))]
+    for other in others:
+        found = replay(DecisionListClassifier(3.0, neighbors=neighbors), (X, y), other, classes=[0, 1])
+        assert found.holds, found
