@@ -55,8 +55,15 @@ def budget(
             say()
         summary = facts()
         summary.add_row("budget", f"{_pair(ledger.epsilon, ledger.delta)}, {ledger.neighbors}, one {ledger.unit}")
-        summary.add_row("spent", _pair(*ledger.spent))
-        summary.add_row("left", _pair(*ledger.left))
+        (spent, at), (left, other) = ledger.spent, ledger.left
+        if ledger.composition == "basic":
+            summary.add_row("spent", _pair(spent, at))
+            summary.add_row("left", _pair(left, other))
+        else:
+            summary.add_row("spent", f"epsilon {spent:.6g} of {ledger.epsilon:g}, by all charges at delta {at:g}")
+            fits = f"another fit of epsilon up to {left:.4g}, at its own delta of {other:g}"
+            summary.add_row("left", fits if left > 0 else "nothing")
+            summary.add_row("", "Costs compose to less than their sum, so spent and left do not add up.")
         summary.add_row("charges", f"{sum(note['count'] for note in ledger.notes()):,}, added up: {ledger.composition}")
         output.print(summary)
 

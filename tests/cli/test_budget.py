@@ -166,3 +166,13 @@ def test_charges_are_readable_at_80_columns(run, boost, file, monkeypatch):
     assert "part" not in lines[0]
     assert {"BoostedHalfspaceClassifier", "1e-06"} <= {*lines[1].split()}
     assert all(len(line) <= 80 and "…" not in line for line in lines)
+
+
+def test_a_composed_budget_prints_what_a_reader_can_check(run, boost, file):
+    run("budget", file, "--epsilon", 3, "--delta", 1e-5)
+    assert run(*boost, "--budget", file, "--test-share", 0).exit_code == 0
+    told = " ".join(run("budget", file).output.split())
+    assert "spent epsilon 0." in told
+    assert "of 3, by all charges at delta 1e-05" in told
+    assert "left another fit of epsilon up to " in told
+    assert "Costs compose to less than their sum" in told
