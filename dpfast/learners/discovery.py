@@ -185,7 +185,8 @@ def widest(schema: Schema) -> list[CodeColumn]:
         elif isinstance(column, Category):
             made.append(words)
         else:
-            made += [numbers, numbers, words] if column.reads == "text" else [numbers]
+            text = isinstance(column, Discovered) and column.reads == "text"
+            made += [numbers, numbers, words] if text else [numbers]
     return made
 
 

@@ -218,6 +218,8 @@ class SidedProbabilities(Probabilities):
     classes.
     """
 
+    classes_: np.ndarray
+
     def _cells(self):
         return LEVELS if len(self.classes_) == 2 else super()._cells()
 

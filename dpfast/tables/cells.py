@@ -127,10 +127,11 @@ def surveyed() -> np.ndarray:
 @cache
 def surveyed_ends() -> tuple[np.ndarray, np.ndarray]:
     """Return the largest number of each cell of numbers, and the last day of each cell of dates, except the last."""
-    return tuple(
+    numbers, days = (
         frozen(ends[np.flatnonzero(np.diff(surveyed()[part]))])
         for part, ends in ((slice(DATES, MISSING), number_ends()), (slice(0, DATES), date_ends()))
     )
+    return numbers, days
 
 
 def counted_cells(cells: np.ndarray, places: np.ndarray, size: int) -> np.ndarray:

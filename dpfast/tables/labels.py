@@ -98,7 +98,7 @@ def class_codes(y: Any, n: int | None, classes: ArrayLike | None = None) -> Labe
     if classes is not None and (cells := _cells(y)) is not None:
         if n is not None and len(cells[0]) != n:
             check_consistent_length(np.empty(n), cells[0])
-        return labels_of(*cells, classes)
+        return labels_of(cells[0], cells[1], classes)
     y, seen = seen_labels(y)
     if n is not None and len(y) != n:
         check_consistent_length(np.empty(n), y)
@@ -121,7 +121,7 @@ def class_codes(y: Any, n: int | None, classes: ArrayLike | None = None) -> Labe
     return Labels(_places(known, y), known, classes is not None)
 
 
-def labels_of(numbers: np.ndarray, identities: list, classes: ArrayLike, kind: str | None = None) -> Labels:
+def labels_of(numbers: np.ndarray, identities: list, classes: Any, kind: str | None = None) -> Labels:
     """Return labels as numbers of declared classes, each by its cell alone; refuse labels that are not declared.
 
     `numbers` has the number of the identity of each row (`dpfast.tables.objects`). The type of the classes is `kind`,

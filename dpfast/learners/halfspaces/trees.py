@@ -155,7 +155,8 @@ def grow(
     told = _columns(opening, coef, rng)
     if not told:
         return None
-    orders, sizes, first = [], [], []  # of the orders of a column, the first one
+    orders: list[Any] = []
+    sizes, first = [], []  # of the orders of a column, the first one
     for _, places, size in told:
         first.append(len(orders))
         orders += places

@@ -84,7 +84,8 @@ class ListShares(NamedTuple):
             return self.read(
                 (exponent,), self._cost_of_draws(Fraction(exponent), rounds, rows_per_unit), rounds, rows_per_unit
             )
-        return self.read(*bill_noise(parts, self.epsilon, self.delta), rounds, rows_per_unit)
+        bill = bill_noise(parts, self.epsilon, self.delta)
+        return self.read(bill.noise, bill.cost, rounds, rows_per_unit)
 
     def read(self, noise, cost, rounds: int, rows_per_unit: int) -> ListPlan:
         """Return the plan for the noise of `parts` on a bill with this cost."""
@@ -106,14 +107,14 @@ class ListShares(NamedTuple):
         rest = whole - counts - sizes
         exponent = Fraction(self.alone(rounds, rows_per_unit, rest))
         pure = tuple(Cost("pure", decimal_above(each)) for each in (sizes, counts) if each)
-        noise = [
+        of_sizes, of_counts = (
             CountNoise(False, noise_scale(each, self.neighbors, name, rows_per_unit)) if each else None
             for name, each in (("the sizes' share", sizes), ("rule_counts", counts))
-        ]
+        )
         rules = self._cost_of_draws(exponent, rounds, rows_per_unit)
         if self.accounting == "paper":
             rules = (pair_cost(decimal_above(rest), self.delta),)
-        return ListPlan(exponent, *noise, (*rules, *pure), rules)
+        return ListPlan(exponent, of_sizes, of_counts, (*rules, *pure), rules)
 
     def alone(self, rounds: int, rows_per_unit: int, epsilon: Fraction | None = None) -> float:
         """Return the exponent of draws alone."""
