@@ -12,6 +12,7 @@ from sklearn.model_selection import cross_val_score
 import dpfast
 from dpfast.accounting import Budget
 from dpfast.accounting.composition import Composed
+from dpfast.accounting.opening import opening_moves
 from dpfast.learners.discovery import Spread, plan
 from dpfast.learners.fitting import Fit
 from dpfast.report.html import page
@@ -19,7 +20,7 @@ from dpfast.report.text import column_line
 from dpfast.tables import Schema
 from dpfast.tables.cells import GROUPS, fixed_groups, number_codes, word_group
 from dpfast.tables.discovered import Discovered
-from dpfast.tables.encoding import encode
+from dpfast.tables.encoding import Encoding, encode
 
 LEARNERS = {
     "halfspace": dpfast.HalfspaceClassifier,
@@ -174,6 +175,30 @@ def test_a_survey_and_its_learner_cost_no_more_than_what_was_asked_for(name, nei
         assert Composed(planned.total).delta(1.0) <= 1e-6
     else:
         assert p.epsilon + Composed(planned.cost).epsilon(1e-6 - p.delta) <= 1
+
+
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+@pytest.mark.parametrize(
+    "last",
+    [["7", "b", "2020-02-29", None], ["x", "3", "w", "w"], [None, None, None, "new"], ["1e300", "-0", "inf", "-"]],
+)
+def test_a_row_moves_both_looks_by_no_more_than_was_planned(neighbors, last):
+    """A cell is counted once in each look: as missing, as a number, as a date or as a word."""
+    first = [["1", "a", "2020-01-01", "w"], ["-2.5", "2", "x", ""], ["0", "a", "1999-12-31", "7"]]
+    tables = [[*first, ["5", "a", "2021-01-01", "w"]], [*first, last] if neighbors == "replace" else first]
+    schema = Schema([Discovered(name) for name in "abcd"])
+    edges, looks = ([-1.0, 0.0, 6.0], [0.0, 18_000.0]), []
+    for rows in tables:
+        encoding = Encoding(schema)
+        encoding.add({name: [row[j] for row in rows] for j, name in enumerate("abcd")})
+        looks.append((encoding.counts(), encoding.cells([edges] * 4)))
+    (one, seen), (two, again) = looks
+    moved = sum(((a - b) ** 2).sum() for a, b in zip(one.fixed, two.fixed, strict=True))
+    for mine, others in zip(one.words, two.words, strict=True):
+        moved += sum((mine[word] - others[word]) ** 2 for word in {*mine, *others})
+    assert moved <= opening_moves(4, neighbors)
+    assert sum(((a - b) ** 2).sum() for a, b in zip(seen, again, strict=True)) <= opening_moves(4, neighbors)
+    assert moved > opening_moves(2, neighbors)
 
 
 SPENDING = [

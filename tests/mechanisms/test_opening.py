@@ -56,6 +56,26 @@ def test_words_cost_no_more_than_their_share_of_delta_and_the_gaussian_curve(nei
         assert hockey_stick(first, second, epsilon) <= lone + (1 - lone) * curve + 1e-12
 
 
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+@pytest.mark.parametrize("k", [1, 2, 3])
+@pytest.mark.parametrize("epsilon", [0.0, 0.5, 1.0, 2.0])
+def test_a_survey_costs_what_its_words_and_its_labels_cost_together(neighbors, k, epsilon):
+    """Enumerated: the k rows of a unit have a label and a word of their own; a second look counts a bin of theirs."""
+    threshold = opening_threshold(SIGMA, 0.03, rows_per_unit=k)
+    joins = k if neighbors == "replace" else 0
+
+    def law(rows, lone):
+        """The law of the published label and word of the unit, of those that its rows join, and of a bin."""
+        told = [word(rows, threshold)] * 2 if lone else [np.ones(1)]
+        return product(*told, fixed(2 + joins - rows * (joins > 0)), fixed(rows))
+
+    apart = 1 - word(k, threshold)[-1] ** 2
+    assert apart <= 0.06
+    for first, second in ((k, 0), (0, k)):
+        curve = hockey_stick(law(first, False), law(second, False), epsilon)
+        assert hockey_stick(law(first, True), law(second, True), epsilon) <= apart + (1 - apart) * curve + 1e-12
+
+
 @pytest.mark.parametrize("words", [1, 7])
 @pytest.mark.parametrize("k", [1, 2, 3, 8])
 @pytest.mark.parametrize("delta", [1e-3, 1e-9, 1e-15])
