@@ -69,8 +69,8 @@ def _of_columns(encoder):
     if lost:
         yield (
             f"Nothing was discovered of {len(lost):,} of {len(encoder.schema_.columns):,} columns ({listed(lost)}): "
-            "too few rows have any one value at this epsilon. They are read by bins at public places, or by 64 groups of "
-            "words. Declare their ranges or values in a schema, or give more "
+            "too few rows have any one value at this epsilon. They are read by bins at public places, or by 64 groups "
+            "of words. Declare their ranges or values in a schema, or give more "
             "rows or a larger epsilon."
         )
 

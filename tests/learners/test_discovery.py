@@ -170,6 +170,10 @@ def test_a_survey_and_its_learner_cost_no_more_than_what_was_asked_for(name, nei
     planned = model._survey(p, labels="open")
     assert planned.labels.deviation == pytest.approx(planned.first.deviation / 4)
     assert planned.labels.least < planned.first.least / 4
+    moves = [(2 if neighbors == "replace" else 1) * counted for counted in (32, 16)]  # labels count 4 times, 16 columns
+    looks = zip(moves, (planned.first.deviation, planned.second.deviation), strict=True)
+    spent = sum(moved / deviation**2 for moved, deviation in looks)
+    assert spent == pytest.approx(next(each.size for each in planned.cost if each.kind == "gaussian") ** 2)
     assert 0.7 < p.epsilon <= 1
     if planned.total:
         assert Composed(planned.total).delta(1.0) <= 1e-6

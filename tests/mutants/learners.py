@@ -155,7 +155,7 @@ MUTANTS = [
     Mutant("beside a survey: half of its noise", "dpfast/accounting/opening.py", "math.sqrt(moves / (2 * rho * float(share)))", "math.sqrt(moves / (8 * rho * float(share)))", "learners/test_discovery.py"),
     _m("discovery: a label moves as one row", "discovery", "(columns + weight**2, columns)", "(columns + 1, columns)", "learners/test_discovery.py"),
     _m("discovery: a second look for nothing", "discovery", "Fraction(moves[0], moves[1]) * (1 - FIRST_LOOK)", "Fraction(moves[0], moves[1])", "learners/test_discovery.py"),
-    Mutant("discovery: words of a share at the whole delta", "dpfast/accounting/opening.py", "words=exact(\"words\", words) * share", "words=words", "learners/test_discovery.py"),
+    _m("discovery: lone words of a share at the whole delta", "discovery", '(1 if learner.get("kind") != "pair" or share == 1 else exact("share", share))', "1", "learners/test_discovery.py"),
     _m("discovery: labels at the delta of words", "discovery", "delta_of_words = delta * WORDS_SHARE * sum(map(bool, words))", "delta_of_words = delta * WORDS_SHARE * any(words)", "learners/test_discovery.py"),
     _m("halfspace: the histogram moves by twice what is paid", "halfspaces/model", "self.unit = math.isqrt(", "self.unit = 2 * math.isqrt(", _HALF),
     _m("winnow: the batch not kept", "winnow/streaming", "chosen = chosen[: self.plan.batch - self.taken]", "pass", _WINNOW),
