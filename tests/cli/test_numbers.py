@@ -48,7 +48,7 @@ def test_real_columns_are_fitted_saved_and_predicted(run, people, rows, tmp_path
     out = tmp_path / "m.json"
     result = run("fit", people, *options, "--label", "outcome", "--seed", 3, "--out", out)
     assert result.exit_code == 0
-    assert result.stderr.startswith("note: The table was read as vectors of numbers")
+    assert result.stderr.startswith("note: The rows were read as vectors of numbers")
     assert "people.csv: 2,500 rows, 4 features of numbers, labels ill, well" in result.stdout
     assert "Each feature adds its weight times its value." in result.stdout
     assert "if above 0, speaks for" in result.stdout
