@@ -73,6 +73,12 @@ def halfspace(
         output.print(table)
         if found is not None and found.first.least > n:
             say("The table has too few rows to discover words, so groups are used. Declare words in a schema.")
+        if found is not None:
+            from dpfast.learners.discovery import suffice
+
+            better = suffice(n if neighbors == "replace" else None, columns, epsilon)
+            way = '--schema discover (schema="discover")' if better else "vectors, the default"
+            say(f"An array or a file of numbers of this shape is likely to be better read by {way}.")
         say("The noise grows with the square root of the number of columns. With fewer bins, each bin has more rows.")
 
 
