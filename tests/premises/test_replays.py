@@ -490,7 +490,7 @@ def test_words_leave_the_other_answers_what_their_theorem_says(monkeypatch):
     model = dpfast.HalfspaceClassifier(0.3, 0.2, n_rounds=3, neighbors="add-remove", encoder_share=0.95)
     found = replayed(model, (frame, y), (frame[:-1], y[:-1]))
     assert found.holds, found
-    assert found.ratio > 0.99
+    assert found.ratio > 0.97
 
 
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
