@@ -21,6 +21,10 @@ def charged(path, neighbors, person=None, *, as_pairs=False):
     """Return the budget in a file; refuse it unless it is for this relation, and for persons if a column names them."""
     from dpfast.accounting import Budget
 
+    if not path.exists():
+        raise ValueError(
+            f"{path}: there is no such file; dpfast budget {path} --epsilon EPSILON --delta DELTA makes it"
+        )
     ledger = Budget.open(path)
     ledger.foresee(0, neighbors=neighbors, unit="row" if person is None else "person")
     return ledger.as_pairs() if as_pairs else ledger

@@ -4,11 +4,12 @@ import sys
 from typing import Annotated
 
 import typer
+from rich.text import Text
 
 from .files import check_there, in_order, limits_of, read, read_codes_of, reading_of
 from .options import Data, Dates, Decimal, Encoding, Model, Separator, Written
 from .outputs import check_files, csv_of
-from .report import reporting
+from .report import errors, reporting
 
 _KNOWN = "a model made by dpfast fit knows this itself."
 
@@ -48,6 +49,7 @@ def predict(
         text = {"separator": separator, "decimal": decimal, "encoding": encoding, "dates": dates}
         X, _ = table_for(estimator, model, data, label, threshold, numbers, **text)
         rows = [[value] for value in estimator.predict(X).tolist()]
+        told = f"{data}: {len(rows):,} rows read, {len(rows):,} labels written"
         if probabilities:
             shares = estimator.predict_proba(X).tolist()
             rows = [[*row, *(f"{share:.6g}" for share in each)] for row, each in zip(rows, shares, strict=True)]
@@ -57,6 +59,7 @@ def predict(
             sys.stdout.write(csv_of(rows))
         else:
             replace_file(out, lambda file: file.write(csv_of(rows).encode()))
+        errors.print(Text(told if out is None else f"{told} to {out}"), soft_wrap=True)
 
 
 def table_for(estimator, model, data, label, threshold, numbers, *, labelled=False, **text):

@@ -386,6 +386,8 @@ def _is_utf8(encoding):
 def encoded_csv(file, schema, label, storage, unit=None):
     """Return the `Encoding` of a CSV file; refuse invalid cells, and name their place."""
     encoded = Encoding(schema, label, storage, unit)
+    meant = {name.strip(): name for name in encoded.names if name.strip() not in encoded.names}  # as files are read
+    file.names = [meant.get(name, name) for name in file.names]
     refuse_lacking(encoded.names, file.names)
     try:
         return _encoded(file, encoded, {column.name: _type_of(column) for column in schema.columns}, True)

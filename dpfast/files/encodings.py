@@ -101,6 +101,11 @@ class FileParts(Source):
     def header(self) -> dict[str, Any]:
         return header_of_file(self.path, **self._text)
 
+    def like(self) -> pa.Table | None:
+        if kind_of(Path(self.path)) != "parquet":
+            return None
+        return pa.schema(list(self.header().items())).empty_table()
+
     def numbers(self) -> tuple[Any, Any]:
         """Read all rows as numbers.
 

@@ -127,6 +127,11 @@ def read_document(path: str | os.PathLike) -> dict[str, Any]:
     try:
         document = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_once_each, parse_int=_integer)
     except (ValueError, RecursionError, MemoryError) as error:
+        if path.suffix.lower() in (".csv", ".tsv", ".txt", ".data", ".parquet", ".npz", ".svm"):
+            raise ValueError(
+                f"{path.name} is not a dpfast model but a table, by its name: give the file that dpfast fit --out or "
+                "model.save wrote"
+            ) from None
         raise ValueError(f"{path.name} is not a whole JSON file (cut short?): {error}") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ValueError(f"{path.name} is not a dpfast model")

@@ -19,6 +19,7 @@ _KINDS = {kind.kind: kind for kind in (Numeric, Category, Boolean, Date, Discove
 _INFORMATION = ("table", "file")  # further keys that a file may have, for its readers
 _FAULTS = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError)
 _OWN_FACTS = "missing_values", "ignore"  # that a draft reads off the rows
+_UNITS = "unit", "person", "patient", "rows_per_unit"  # keys that a schema does not have
 _WIDTH = 100  # of a list on one line
 _MARK = "read off the data: confirm that this is public"
 
@@ -301,7 +302,13 @@ class Schema:
         known = {"columns", "label", "missing_values", "ignore", *_INFORMATION}
         unknown = [key for key in document if key not in known]
         if unknown:
-            raise ValueError(f"a schema has no {unknown[0]!r}; it has {', '.join(sorted(known))}")
+            hint = ""
+            if unknown[0].rstrip("s") in _UNITS:
+                hint = (
+                    ". The column that says whose a row is belongs to the fit: units= with rows_per_unit= (--unit "
+                    "patient --rows-per-unit 1)"
+                )
+            raise ValueError(f"a schema has no {unknown[0]!r}; it has {', '.join(sorted(known))}{hint}")
         label = document.get("label")
         if isinstance(label, dict):
             entry, unconfirmed = _without_marks({key: value for key, value in label.items() if key != "kind"})

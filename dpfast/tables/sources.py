@@ -207,12 +207,25 @@ def labelled(source: Source, y: Any) -> Source:
     """Return the same source with other labels: the name of their column, or the labels."""
     if isinstance(y, Mapping):
         raise ValueError("y is a dict, and its keys would be learned: give the name of a column of X, or its values")
+    if is_frame(y) or hasattr(y, "iloc"):
+        y = _only_column(y)
     other = copy.copy(source)
     if isinstance(y, str) or (isinstance(y, Integral) and is_frame(source.X)):
         other.label = str(y)
     else:
         other.y = y
     return other
+
+
+def _only_column(y):
+    """Return the column of a frame that has one; a series is unchanged."""
+    if not hasattr(y, "columns"):
+        return y
+    if y.shape[1] != 1:
+        raise ValueError(f"y is a frame of {y.shape[1]} columns, and labels are a single one: give that column")
+    if hasattr(y, "iloc"):
+        return y.iloc[:, 0]
+    return y.column(0) if hasattr(y, "num_rows") else y.to_series()
 
 
 def undeclared(source: Source, without: Sequence[str] = ()) -> Schema:

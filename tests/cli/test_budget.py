@@ -42,7 +42,7 @@ def test_a_model_and_its_figures_are_charged_as_one_pair(run, refused, boost, fi
 
 def test_a_budget_that_will_not_do_is_refused_before_the_table_is_read(refused, file):
     fit = ["fit", "nowhere.csv", "--model", "net", "--epsilon", 1, "--budget", file]
-    assert "there is no such file" in refused(*fit)
+    assert f"{file}: there is no such file; dpfast budget {file} --epsilon" in refused(*fit)
     Budget.open(file, epsilon=1)
     assert "stated for neighbors='replace'" in refused(*fit, "--neighbors", "add-remove")
 

@@ -57,7 +57,7 @@ def test_real_columns_are_fitted_saved_and_predicted(run, people, rows, tmp_path
     assert model.feature_names_in_.tolist() == NAMES
     del model.feature_names_in_
     predicted = run("predict", out, people, "--label", "outcome")
-    assert predicted.stderr == ""
+    assert predicted.stderr == f"{people}: 2,500 rows read, 2,500 labels written\n"
     assert predicted.stdout.split() == model.predict(X.astype(np.float32)).tolist()
     if "net" not in options:
         assert np.mean(predicted.stdout.split() == y) > 0.9

@@ -4,6 +4,7 @@ import numpy as np
 
 import dpfast
 from dpfast.cli.files import read
+from dpfast.tables import Label, Numeric, Schema
 
 FIT = ["--model", "decision-list", "--epsilon", "1"]
 
@@ -75,3 +76,27 @@ def test_an_empty_cell_of_a_table_of_one_column_is_a_row(run, tmp_path, rng):
     lines = predicted.stdout.splitlines()
     assert len(lines) == 6
     assert [lines[0], lines[2], lines[5]] == ["no", "yes", "no"]
+
+
+def test_the_numbers_of_rows_and_of_labels_are_said(run, trees, model, tmp_path):
+    n = len(trees.read_text().splitlines()) - 1
+    out = tmp_path / "predicted.csv"
+    assert run("predict", model, trees, "--label", "tree").stderr == f"{trees}: {n:,} rows read, {n:,} labels written\n"
+    told = run("predict", model, trees, "--label", "tree", "--out", out).stderr
+    assert told == f"{trees}: {n:,} rows read, {n:,} labels written to {out}\n"
+
+
+def test_an_empty_cell_of_a_file_of_one_column_has_a_prediction(run, tmp_path):
+    table, schema, model = (tmp_path / name for name in ("one.csv", "one.toml", "one.json"))
+    table.write_text("age,y\n" + "1,a\n2,b\n" * 400)
+    Schema([Numeric("age", 0, 3, nullable=True)], label=Label("y", ["a", "b"])).to_file(schema)
+    assert run("fit", table, "--schema", schema, "--epsilon", 1, "--out", model).exit_code == 0
+    table.write_text("age\n1\n\n2\n\n")
+    result = run("predict", model, table)
+    assert len(result.stdout.splitlines()) == 4
+    assert "4 rows read, 4 labels written" in result.stderr
+
+
+def test_a_table_in_the_place_of_a_model_is_named_as_one(refused, trees):
+    for command in ("report", "show"):
+        assert f"{trees.name} is not a dpfast model but a table, by its name" in refused(command, trees)

@@ -329,3 +329,16 @@ def test_points_are_separators_of_thousands_if_the_comma_is_declared(write):
     expected = number_codes(np.array([24357, -1234567, 1234.5, 0.5, 12]))
     assert [code for code in codes.tolist() if code < MISSING] == expected.tolist()
     assert words == ["1?5"]
+
+
+def test_blanks_around_a_name_are_no_part_of_it_in_the_file_or_in_its_schema(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("age\t, job ,buys\n1,clerk,no\n2,smith,yes\n")
+    columns = [Numeric("age\t", 0, 3), Category(" job", ["clerk", "smith"])]
+    for name in ("buys", "buys\t"):
+        label = Label(name, ["no", "yes"])
+        codes, labels = read_codes(path, Schema(columns, label=label), label)
+        assert codes.shape[0] == 2
+        assert np.asarray(labels).tolist() == ["no", "yes"]
+    with pytest.raises(ValueError, match=r"lacks columns that the schema declares: 'age\\t'"):
+        read_codes(path, Schema([*columns, Numeric("age", 0, 3)]))

@@ -87,6 +87,33 @@ def test_few_persons_have_too_few_labels(frame):
         model.fit(X, y.astype(int), units=np.arange(3000) % 20, rows_per_unit=100)
 
 
+def test_a_label_of_a_floating_type_in_files_is_refused_by_its_type_before_the_charge(frame, tmp_path):
+    frame[0].assign(cost=np.repeat([1.0, 2.0], 1500)).to_parquet(tmp_path / "t.parquet")
+    for learner in LEARNERS:
+        budget = Budget(1.0, 1e-6)
+        with pytest.raises(ValueError, match="'cost' is of a floating type, and dpfast learns classes only"):
+            learner(schema="discover", budget=budget).fit(dpfast.FileParts(tmp_path / "t.parquet", label="cost"))
+        assert budget.spent == (0, 0)
+
+
+@pytest.mark.parametrize("kind", ["pandas", "numbered", "polars", "arrow"])
+def test_labels_in_a_frame_of_one_column_are_those_of_the_column(kind, frame):
+    X, y = frame
+    y = y.astype(int)
+    pandas = pd.DataFrame({"y": y})
+    polars = pytest.importorskip("polars")
+    made = {"pandas": pandas, "numbered": pandas.set_axis([0], axis=1), "polars": polars.DataFrame({"y": y.to_numpy()})}
+    made["arrow"] = made["polars"].to_arrow()
+    expected = dpfast.HalfspaceClassifier(random_state=0).fit(X, y)
+    model = dpfast.HalfspaceClassifier(random_state=0).fit(X, made[kind])
+    assert model.classes_.tolist() == [0, 1]
+    assert (model.predict(X) == expected.predict(X)).all()
+    budget = Budget(1.0, 1e-6)
+    with pytest.raises(ValueError, match="y is a frame of 2 columns"):
+        dpfast.HalfspaceClassifier(budget=budget).fit(X, pandas.assign(z=1))
+    assert budget.spent == (0, 0)
+
+
 @pytest.mark.parametrize("schema", ["discover", "declared"])
 def test_a_label_of_a_floating_type_is_refused_by_its_type_before_the_charge(schema, frame, tmp_path):
     table = frame[0].assign(cost=np.repeat([1.0, 2.0], 1500))

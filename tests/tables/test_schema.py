@@ -210,6 +210,7 @@ WRONG = {
     "no columns": ({}, "a schema must have columns"),
     "an empty list of columns": ({"columns": []}, "at least one"),
     "an unknown key": ({"columns": [], "lable": {}}, "a schema has no 'lable'"),
+    "the column of persons": ({"columns": [], "person": "patient"}, "whose a row is belongs to the fit: units="),
     "an unknown kind": ({"columns": [{"name": "x", "kind": "number"}]}, "column 'x': kind must be one of numeric"),
     "a kind that is a table": ({"columns": [{"name": "x", "kind": {}}]}, "column 'x': kind must be one of"),
     "no kind": ({"columns": [{"name": "x"}]}, "column 'x': kind must be one of"),
