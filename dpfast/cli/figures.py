@@ -26,8 +26,9 @@ def printed(shown):
 def figures(estimator, X, y, rng, *, epsilon=None, neighbors=None, budget=None, units=None, rows_per_unit=1):
     """Return noisy figures of a model on some rows; together they are epsilon-DP for the relation.
 
-    They are the accuracy, the share of the largest class and, for two classes with probabilities, the area under the
-    ROC curve; each has an equal part of epsilon. The model must not depend on the rows. If every row went to the
+    They are the accuracy, counts of rows by class (for two classes with probabilities, by class and prediction) with
+    the share of the largest class and, for two classes with probabilities, the area under the ROC curve; each of these
+    releases has an equal part of epsilon. The model must not depend on the rows. If every row went to the
     training or the test part by a coin of its own, neighbouring tables differ in one part only: a model from the
     training part and these releases together are (epsilon, delta)-DP, no more. With `units`, each of which is in one
     part only, at most `rows_per_unit` rows of each count, and epsilon is divided by this number.
@@ -59,12 +60,14 @@ def figures(estimator, X, y, rng, *, epsilon=None, neighbors=None, budget=None, 
     accuracy = metrics.accuracy(true, predicted, **paid)
     shown = [Figure("accuracy", str(accuracy), _interval(accuracy))]
     every = np.arange(len(classes) + 1)
-    sizes = metrics.confusion_matrix(true, true, classes=every, **paid)
-    counts = np.diag(sizes.counts)
+    # A row is in one cell of either matrix. With predictions, a class has as many noisy cells as there are classes.
+    cells = metrics.confusion_matrix(true, predicted if two else true, classes=every, **paid)
+    counts = cells.counts[:, :2].sum(axis=1) if two else np.diag(cells.counts)
+    deviation = cells.deviation * 2**0.5 if two else cells.deviation
     largest = int(np.argmax(counts[:-1]))
     rows = len(true) if relation == "replace" else max(1, counts.sum())
     share = float(np.clip(counts[largest] / rows, 0, 1))
-    noise = sizes.deviation * (1 if relation == "replace" else float(np.hypot(1, len(counts) ** 0.5 * share)))
+    noise = deviation * (1 if relation == "replace" else float(np.hypot(1, len(counts) ** 0.5 * share)))
     reach = 1.96 * float(np.hypot(noise / rows, (share * (1 - share) / rows) ** 0.5))
     largest_class = {"value": share, "low": max(0.0, share - reach), "high": min(1.0, share + reach)}
     text = f"{share:.3f}, {classes[largest]}: the accuracy of always saying that"
@@ -73,6 +76,10 @@ def figures(estimator, X, y, rng, *, epsilon=None, neighbors=None, budget=None, 
         curve = metrics.roc(true == 1, scores, **paid)
         shown.insert(0 if share > UNEVEN else 2, Figure("AUC", str(curve.auc), _interval(curve.auc)))
         shown.append(Figure("reliability", "", _points(curve.reliability)))
+        shown.append(Figure("confusion", "", _cells(cells, classes)))
+    reach = 0.0 if relation == "replace" else 1.96 * deviation * len(counts) ** 0.5
+    rows_interval = {"value": int(rows), "low": max(0.0, rows - reach), "high": rows + reach}
+    shown.append(Figure("rows", "", rows_interval))
     return shown
 
 
@@ -86,6 +93,22 @@ def _points(reliability):
     bins = zip((edges[:-1] + edges[1:]) / 2, reliability.observed, reliability.low, reliability.high, strict=True)
     names = ("said", "value", "low", "high")
     return [dict(zip(names, map(float, each), strict=True)) for each in bins if each[1] == each[1]]
+
+
+def _cells(matrix, classes):
+    """Return the noisy counts by predicted class (label) and true class (of), each with an interval for the noise."""
+    reach = 1.96 * matrix.deviation
+    return [
+        {
+            "label": str(predicted),
+            "of": str(true),
+            "value": count,
+            "low": max(0.0, count - reach),
+            "high": count + reach,
+        }
+        for true, row in zip(classes, matrix.counts[:2, :2].tolist(), strict=True)
+        for predicted, count in zip(classes, row, strict=True)
+    ]
 
 
 def _places(labels, classes):

@@ -11,9 +11,12 @@ import numpy as np
 
 from dpfast.report.additive import DEVIATIONS
 
-_WIDTH, _HEIGHT = 320, 132
-_LEFT, _BOTTOM, _TOP = 34, 18, 8
+_WIDTH, _HEIGHT, _TITLE = 320, 132, 14
+_LEFT, _BOTTOM, _TOP = 46, 18, 8
+_ROWS, _CELLS = 16, 48  # height of the columns that show where rows lie, and their number
 _LONGEST = 20  # letters of a text beside a bar
+_ADDS = "adds to the score"  # the title of an axis of weights
+VAGUE = 0.5  # length of an interval of a share above which its dot is hollow
 
 
 class Scale(NamedTuple):
@@ -40,10 +43,11 @@ class Scale(NamedTuple):
 
 
 class Axis(NamedTuple):
-    """The ends of bins in [0, 1], in increasing order and one more than bins, and texts at some places."""
+    """The ends of bins in [0, 1], in increasing order and one more than bins, texts at some places, and a title."""
 
     places: np.ndarray
     texts: Sequence[tuple[float, str]]
+    title: str
 
 
 def steps(
@@ -54,15 +58,18 @@ def steps(
     texts: Sequence[str],
     scale: Scale,
     description: str,
+    shares: np.ndarray | None = None,
 ) -> str:
     """Return a curve over bins with a band for its noise, given as standard deviations.
 
     `missing` is the weight of missing values and its noise, drawn as a mark on the right. `texts` are the tooltips of
-    the bins, if any. `description` describes the picture to readers who cannot see it.
+    the bins, if any. `description` describes the picture to readers who cannot see it. `shares` of the rows in each bin
+    are drawn as columns below the curve.
     """
     right = _WIDTH - (58 if missing is not None else 8)
 
-    room = (_HEIGHT - _BOTTOM - 2 * _TOP) / (scale.high - scale.low)
+    below = 0 if shares is None else _ROWS
+    room = (_HEIGHT - _BOTTOM - 2 * _TOP - below) / (scale.high - scale.low)
 
     def x(place):
         return _LEFT + place * (right - _LEFT)
@@ -71,7 +78,9 @@ def steps(
         return _TOP + room * (scale.high - min(max(value, scale.low), scale.high))
 
     ends = axis.places.tolist()
-    marks = [_grid(scale, y, right)]
+    marks = [_grid(scale, y, right), _titles(axis.title, _HEIGHT)]
+    if shares is not None:
+        marks.append(_columns(axis.places, shares, x))
     if noise is not None:
         reach = DEVIATIONS * noise
         upper, lower = _path(x, y, ends, weights + reach), _path(x, y, ends[::-1], (weights - reach)[::-1])
@@ -94,7 +103,16 @@ def steps(
             f"<title>missing: {weight:+.2f}</title></circle>"
             f'<text x="{_WIDTH}" y="{_HEIGHT - 4}" text-anchor="end">missing</text>'
         )
-    return _picture(_HEIGHT, marks, description)
+    return _picture(_HEIGHT + _TITLE, marks, description)
+
+
+def _columns(places, shares, x):
+    """Return columns of equal width above the horizontal axis whose areas are the shares of the rows there."""
+    grid = np.linspace(0, 1, _CELLS + 1)
+    held = np.diff(np.interp(grid, places, np.append(0.0, np.cumsum(shares))))
+    foot, wide = _HEIGHT - _BOTTOM, (x(1) - x(0)) / _CELLS
+    steps = "".join(f"V{foot - up:.1f}h{wide:.2f}" for up in (_ROWS * held / (held.max() or 1.0)).tolist())
+    return f'<path d="M{x(0):.1f} {foot}{steps}V{foot}z" class="rows"/>'
 
 
 def bars(
@@ -103,14 +121,16 @@ def bars(
     noise: np.ndarray | None,
     scale: Scale,
     description: str,
-    shares: np.ndarray | float = 1.0,
+    shares: np.ndarray | None = None,
     most: int = 12,
+    title: str = _ADDS,
 ) -> str:
     """Return a bar for each value with a whisker for its noise, the largest weights first.
 
     Only the `most` values with the largest products of weight and share of the rows are drawn; the others are counted.
+    `title` is that of the axis.
     """
-    order = np.argsort(-np.abs(weights) * shares, kind="stable")[:most]
+    order = np.argsort(-np.abs(weights) * (1.0 if shares is None else shares), kind="stable")[:most]
     order = order[np.argsort(-weights[order], kind="stable")]
     middle, half, line = 226, 90, 18
     height = line * len(order)
@@ -123,7 +143,10 @@ def bars(
         weight = float(weights[i])
         length, top = half * abs(weight) / scale.most, line * k + 4
         start = middle if weight >= 0 else middle - length
-        text = _short(texts[i])
+        text, full = _short(texts[i]), texts[i]
+        if shares is not None:
+            of_rows = _percent(float(shares[i]))
+            text, full = f"{_short(full, _LONGEST - 5)}, {of_rows}", f"{full} ({of_rows} of the rows)"
         whisker = ""
         if noise is not None:
             reach = half * DEVIATIONS * float(noise[i]) / scale.most
@@ -131,17 +154,18 @@ def bars(
             low, high = max(end - reach, middle - half), min(end + reach, middle + half)
             whisker = f'<path d="M{low:.1f} {top + 5}H{high:.1f}" class="reach"/>'
         marks.append(
-            f'<g><title>{escape(texts[i])}: {weight:+.2f}</title><rect x="{start:.1f}" y="{top}" '
+            f'<g><title>{escape(full)}: {weight:+.2f}</title><rect x="{start:.1f}" y="{top}" '
             f'width="{length:.1f}" height="10" class="{"up" if weight >= 0 else "down"}"/>{whisker}'
             f'<text x="{middle - half - 6}" y="{top + 9}" text-anchor="end">{escape(text)}</text></g>'
         )
     for sign, at in ((-1, middle - tick), (0, middle), (1, middle + tick)):
         marks.append(f'<text x="{at:.1f}" y="{height + 13}" text-anchor="middle">{_signed(sign * scale.tick)}</text>')
+    marks.append(f'<text x="{middle}" y="{height + 27}" text-anchor="middle">{title}</text>')
     height += 18
     left = len(weights) - len(order)
     if left:
         marks.append(f'<text x="{middle - half - 6}" y="{height - 5}" text-anchor="end">{left:,} matter less</text>')
-    return _picture(height, marks, description)
+    return _picture(height + _TITLE, marks, description)
 
 
 def heat(texts: Sequence[Sequence[str]], weights: np.ndarray, scale: Scale, description: str) -> str:
@@ -167,8 +191,12 @@ def heat(texts: Sequence[Sequence[str]], weights: np.ndarray, scale: Scale, desc
     return _picture(bottom + below, marks, description)
 
 
-def _short(text):
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+def _short(text, most=_LONGEST):
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def _percent(share):
+    return f"{share:.0%}" if share >= 0.01 else "<1%"
 
 
 class Dot(NamedTuple):
@@ -180,10 +208,15 @@ class Dot(NamedTuple):
     low: float  # the ends of a confidence interval of the share, for the noise and the sample
     high: float
 
+    @property
+    def vague(self) -> bool:
+        """Return whether the interval is so wide that the share is hardly known."""
+        return self.high - self.low > VAGUE
+
 
 def dots(points: Sequence[Dot], description: str) -> str:
-    """Return dots with whiskers, and the diagonal."""
-    side, edge = 240, 38
+    """Return dots with whiskers, hollow where the share is hardly known, and the diagonal."""
+    side, edge = 240, 52
 
     def x(value):
         return edge + value * (side - edge - 18)
@@ -195,16 +228,35 @@ def dots(points: Sequence[Dot], description: str) -> str:
         f'<path d="M{x(0)} {y(0)}L{x(1)} {y(1)}" class="even"/>',
         f'<path d="M{x(0)} {y(1)}V{y(0)}H{x(1)}" class="axis"/>',
     ]
-    for what, chance, share, low, high in points:
-        text = f"{what}: said {chance:.2f}, came true {share:.2f}"
+    for point in points:
+        what, chance, share, low, high = point
+        text, vague = (
+            f"{what}: said {chance:.2f}, came true {share:.2f} ({low:.2f} to {high:.2f})",
+            " vague" * point.vague,
+        )
         marks.append(
-            f'<g><title>{escape(text)}</title><path d="M{x(chance):.1f} {y(low):.1f}V{y(high):.1f}" class="reach"/>'
-            f'<circle cx="{x(chance):.1f}" cy="{y(share):.1f}" r="3.5" class="mark"/></g>'
+            f'<g><title>{escape(text)}</title><path d="M{x(chance):.1f} {y(low):.1f}V{y(high):.1f}" '
+            f'class="reach{vague}"/><circle cx="{x(chance):.1f}" cy="{y(share):.1f}" r="3.5" class="mark{vague}"/></g>'
         )
     for value in (0, 0.5, 1):
         marks.append(f'<text x="{x(value)}" y="{y(0) + 14}" text-anchor="middle">{value:.0%}</text>')
         marks.append(f'<text x="{x(0) - 4}" y="{y(value) + 4}" text-anchor="end">{value:.0%}</text>')
+    marks.append(f'<text x="{x(0.5)}" y="{y(0) + 30}" text-anchor="middle">probability that it gives</text>')
+    marks.append(_turned("share that came true", y(0.5)))
     return _picture(side, marks, description, side)
+
+
+def _titles(title, height):
+    """Return the titles of the axes of a curve."""
+    across = (
+        f'<text x="{_WIDTH / 2:g}" y="{height + _TITLE - 4}" text-anchor="middle">{escape(_short(title, 40))}</text>'
+    )
+    return across + _turned(_ADDS, height / 2 - 4)
+
+
+def _turned(title, middle):
+    """Return the title of a vertical axis."""
+    return f'<text x="10" y="{middle:g}" text-anchor="middle" transform="rotate(-90 10 {middle:g})">{title}</text>'
 
 
 def _path(x, y, ends, weights):

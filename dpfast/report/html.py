@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from decimal import ROUND_CEILING, Decimal, localcontext
 from html import escape
 from importlib import resources
@@ -11,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 import dpfast
 from dpfast.accounting import PrivacySpend
-from dpfast.report.drawing import Dot, dots
+from dpfast.report.drawing import VAGUE, Dot, dots
 from dpfast.report.panels import columns_table, panels, plain_table
 from dpfast.tables.naming import visible
 from dpfast.tables.replacing import replace_file
@@ -61,8 +62,8 @@ def page(model: Any) -> str:
         f"<h1>{escape(_headline(model))}</h1>",
         f"<p>{escape(_origin(model))}</p>",
         *_figures(model),
-        f'<div class="claim"><strong>{escape(claim_in_words(claim))}</strong>',
-        f"<br>{escape(str(claim))}</div>",
+        f'<div class="claim"><strong>{escape(_protects(claim))}</strong> {escape(claim_in_words(claim))}',
+        f'<br><span class="soft">{escape(str(claim))}</span></div>',
         *_notes(model),
         *panels(model),
         *_reliability(model),
@@ -99,7 +100,8 @@ def _origin(model):
     hidden = "" if of else " The number of rows is private." if model.privacy_.neighbors == "add-remove" else ""
     plural = "s" if columns != 1 else ""
     return (
-        f"Learned from {of}{columns:,} column{plural} by {type(model).__name__} of dpfast {dpfast.__version__}.{hidden}"
+        f"Learned from {of}{columns:,} column{plural} by {type(model).__name__}.{hidden} "
+        f"This page was written on {datetime.now(UTC).date()} by dpfast {dpfast.__version__}."
     )
 
 
@@ -128,14 +130,54 @@ def _figures(model) -> Iterable[str]:
         more = f"{low} to {high}" + (f"; {note}" if note else "")
         yield f"<div><dt>{escape(str(name))}</dt><dd>{value}<small>{more}</small></dd></div>"
     of = escape(str(known.get("test", {}).get("of", "rows that it never saw")))
+    rows = known.get("rows", {})
+    many = f"{rows['value']:,.0f} rows, " if "value" in rows else ""
+    about = "about " * bool(many and rows.get("high") != rows["value"])
     yield (
-        f'</dl><p class="soft">Measured with noise on {of}. The intervals hold what the noise and the choice of these '
-        "rows may have moved, with a chance of 95% each.</p>"
+        f'</dl><p class="soft">Measured with noise on {about}{many}{of}. The intervals hold what the noise and the '
+        "choice of these rows may have moved, with a chance of 95% each.</p>"
     )
+    yield from _confusion(model, known.get("confusion", ()))
+
+
+def _confusion(model, cells):
+    """Yield how many rows of each class were predicted as which class."""
+    counts = {(each.get("of"), each.get("label")): each for each in cells}
+    labels = [str(label) for label in model.classes_.tolist()]
+    if {(true, label) for true in labels for label in labels} != {*counts}:
+        return
+    lines = [(true, *(_counted(counts[true, label]) for label in labels)) for true in labels]
+    yield "<h3>What was predicted for these rows</h3>"
+    yield (
+        '<p class="soft">Each row is predicted as the class that the model finds more likely. Counts have noise, which '
+        "the 95% intervals hold.</p>"
+    )
+    yield plain_table("predictions by class", ("class of the row", *(f"predicted {label}" for label in labels)), lines)
+
+
+def _counted(count):
+    """Return a noisy count and its interval as text."""
+    value, low, high = (max(float(count.get(name, 0)), 0.0) for name in ("value", "low", "high"))
+    return f"{value:,.0f} ({low:,.0f} to {high:,.0f})"
+
+
+def _protects(privacy):
+    """Return what a claim protects, as a headline: rows, persons, or nobody."""
+    if privacy.reproducible:
+        return "Protects nobody."
+    if privacy.unit == "row":
+        return "Protects single rows, not persons who have several."
+    most = privacy.rows_per_unit
+    of_each = f" (at most {most:,} row{'s' * (most > 1)} each)" if most else ""
+    return f"Protects persons{of_each}."
 
 
 def claim_in_words(privacy: PrivacySpend) -> str:
     """Return the claim for a reader who has never seen one; its numbers are rounded up.
+
+    The first sentence is the definition: a result is any set of models. The second is its consequence for tests: of
+    two neighbours that are equally likely, the best guess is right with probability at most
+    (e^epsilon + delta) / (e^epsilon + 1).
 
     Parameters
     ----------
@@ -145,15 +187,32 @@ def claim_in_words(privacy: PrivacySpend) -> str:
     -------
     str
     """
-    unit, others = ("any one row", "another one") if privacy.unit == "row" else ("all rows of any one person", "others")
-    changed = {"replace": f"{unit} been {others}", "add-remove": f"{unit} not been there"}[privacy.neighbors]
     if privacy.reproducible:
-        return "This model was drawn with a seed, and protects nobody: whoever knows the seed can undo the noise."
-    more = f", plus {_rounded_up(_exact(privacy.delta), 6)}" if privacy.delta else ""
+        return "This model was drawn with a seed: whoever knows the seed can undo the noise."
+    row = privacy.unit == "row"
+    unit, others = ("any one row", "all other rows") if row else ("any one person", "the rows of all others")
+    if privacy.neighbors == "replace":
+        changed = "had been different" if row else "had had different rows"
+        knows = f"{others} and two equally likely candidates for {'this one' if row else 'those of this one'}"
+    else:
+        changed = "had been added or left out"
+        knows = f"{others}, and to whom this {'one' if row else 'person'} is as likely in the table as not,"
+    more = f" (plus a chance of {_rounded_up(_exact(privacy.delta), 6)})" if privacy.delta else ""
     return (
-        "Whatever one looks for in this model, there was a probability of finding it. "
-        f"Had {changed}, this probability would have been at most {_factor(privacy.epsilon)} times as large{more}."
+        f"If {unit} {changed}, every possible result would have been at most {_factor(privacy.epsilon)} times as "
+        f"likely{more}. So somebody who knows {knows} guesses right from the model with a chance of at most "
+        f"{_guess(privacy)}; a coin has 50%."
     )
+
+
+def _guess(privacy):
+    """Return the largest chance of a right guess between two neighbours as a percentage, rounded up."""
+    if privacy.epsilon > _LARGEST_POWER:
+        return "100%"
+    with localcontext(prec=400):
+        odds = _exact(privacy.epsilon).exp()
+        chance = min(100 * (odds + _exact(privacy.delta)) / (odds + 1) + Decimal("1e-30"), Decimal(100))
+        return f"{chance.quantize(Decimal('0.1'), ROUND_CEILING).normalize():f}%"
 
 
 def _factor(epsilon: float) -> str:
@@ -195,11 +254,16 @@ def _reliability(model) -> Iterable[str]:
     if not points:
         return
     of = f"<strong>{escape(what)}</strong>" if what else "the label that it gives"
+    vague = (
+        f" Where the interval is wider than {VAGUE:.0%}, the dot is hollow: there are too few rows to say."
+        if any(point.vague for point in points)
+        else ""
+    )
     yield "<h2>Whether its probabilities come true</h2>"
     yield (
         f'<p class="soft">Across: the probability that it gives to {of}. Upwards: the share of {rows} for which that '
-        "came true, with an interval for the noise and the choice of rows. On the dashed line both are the same."
-        f"{new}</p>"
+        f"came true, with an interval for the noise and the choice of rows. On the dashed line both are the same."
+        f"{vague}{new}</p>"
     )
     description = f"{len(points)} shares that came true beside the probabilities that were given"
     yield f'<figure style="max-width:22rem">{dots(points, description)}</figure>'

@@ -16,6 +16,7 @@ _DRAWN, _POINTED = 4000, 900  # bins in all that are drawn, and bins with a tool
 _BAR = 7  # bins that take as many bytes as a bar
 _MOST_RULES, _MOST_LETTERS = 400, 400  # and letters of names of columns that are not drawn
 _MOST_LEAVES = 20
+_STEPS = (0.5, 1.0, 2.0, -1.0)  # of the score, for which probabilities are given
 _CROWDED = 0.6  # bins are drawn equally wide if this share of them is in a tenth of the range
 
 
@@ -74,38 +75,42 @@ def _curves(model, found: list[Term]) -> Iterable[str]:
     """Yield a panel for each column, all of the same scale; columns that may be nothing but noise are only named."""
     classes, scale = model.classes_, Scale.of([term.weights[term.told] for term in found])
     yield "<h2>What each column adds to the score</h2>"
-    if len(classes) == 2:
-        no, yes = (f"<strong>{escape(str(label))}</strong>" for label in classes.tolist())
-        reads = (
-            f"Above 0, or to the right of it, a value speaks for {yes}; below, or to the left, for {no}. +0.7 "
-            f"multiplies the odds of {yes} by 1.5 where both are equally likely, and by 2 far from there; "
-            "\N{MINUS SIGN}0.7 divides them by as much."
+    yield f"<p>{_reading(model)}</p>"
+    notes = []
+    if found and found[0].noise is not None:
+        notes.append(
+            "Shaded bands and grey whiskers show privacy noise only, two standard deviations of it, not the error from "
+            "having few rows."
         )
-    else:
-        reads = "Above 0, or to the right of it, a value speaks for the class of the panel; below, against it."
-    noise = (
-        "Shaded bands and grey whiskers reach two standard deviations of the noise that protects the rows, which is "
-        "known exactly: what they cover may be noise."
-        if found and found[0].noise is not None
-        else ""
+    counted = hasattr(model, "code_shares_")
+    if counted:
+        notes.append(
+            "Grey columns below a curve show where the rows lie, and percentages the share of rows with a value, both "
+            "by noisy counts."
+        )
+    if any(isinstance(term, PairTerm) for term in found):
+        notes.append(
+            "A map shows what two columns add together, beside what each adds: blue speaks as above 0 does, red as "
+            "below."
+        )
+    mixed = [each for each in model.encoder_.schema_.columns if len(each.code_columns()) > 1]
+    if mixed:
+        name = f"<strong>{escape(mixed[0].name)}</strong>"
+        more = f" The same holds for {len(mixed) - 1:,} more." if len(mixed) > 1 else ""
+        notes.append(
+            f"The cells of {name} are of more than one kind, each with effects of its own: a panel with (text) behind "
+            f"the name is for cells that are words, and one with (date) for dates.{more}"
+        )
+    notes.append(
+        "All panels have the same scale; the columns that move the scores of rows most, on average, come first."
     )
-    maps = (
-        "A map shows what two columns add together, beside what each adds: blue speaks as above 0 does, red as below. "
-        if any(isinstance(term, PairTerm) for term in found)
-        else ""
-    )
-    more = ", and what columns add together" * (getattr(model, "trees_", None) is not None)
-    yield (
-        f'<p class="soft">The score of a row is a constant plus what its value adds in each column{more}. '
-        f"{reads} {maps}{noise} All panels have the same scale; the "
-        "columns that move the scores of rows most, on average, come first.</p>"
-    )
+    yield f'<p class="soft">{" ".join(notes)}</p>'
     clear = [term for term in found if term.clear]
     ends = np.cumsum([term.column.bins if term.column.ordered else _BAR * min(term.column.size, 12) for term in clear])
     drawn, pale = int((ends <= max(_DRAWN, ends[0])).sum()) if clear else 0, lost_in_noise(found)
     yield '<div class="terms">'
     for term, end in zip(clear[:drawn], ends.tolist(), strict=False):
-        yield _panel(term, scale, len(classes), end <= _POINTED)
+        yield _panel(term, scale, len(classes), end <= _POINTED, counted)
     yield "</div>"
     if pale:
         names = ", ".join(map(escape, pale))
@@ -117,6 +122,25 @@ def _curves(model, found: list[Term]) -> Iterable[str]:
         )
     if drawn < len(clear):
         yield f'<p class="soft">Another {len(clear) - drawn:,} matter less than these, and are not drawn.</p>'
+
+
+def _reading(model):
+    """Return how to read scores: what they are sums of, and what a step means for the probabilities."""
+    more = ", and what columns add together" * (getattr(model, "trees_", None) is not None)
+    start = f"The score of a row is a constant plus what its value adds in each column{more}."
+    if len(model.classes_) > 2:
+        return (
+            f"{start} A value above 0, or to the right of it, makes the class of the panel more likely; below, less "
+            "likely. The log probabilities (decision_function) are a bent function of the scores, not the scores."
+        )
+    no, yes = (f"<strong>{escape(str(label))}</strong>" for label in model.classes_.tolist())
+    steps = [f"{step:+g} means about {model._chance_from_even(step):.0%}" for step in _STEPS]
+    listed = f"{', '.join(steps[:-1])} and {steps[-1]}".replace("-", "\N{MINUS SIGN}")
+    return (
+        f"{start} A value above 0, or to the right of it, makes {yes} more likely; below, or to the left, {no}. From "
+        f"even odds (50%), {listed} for {yes}. The log odds (decision_function) are not the score but a bent function "
+        "of it: near a score of 0 they move half as much."
+    )
 
 
 def _trees(model) -> Iterable[str]:
@@ -141,14 +165,14 @@ def _trees(model) -> Iterable[str]:
     yield plain_table("the combinations", ("rows with", "add to the score"), rows)
 
 
-def _panel(term: Term, scale: Scale, classes: int, pointed: bool) -> str:
+def _panel(term: Term, scale: Scale, classes: int, pointed: bool, counted: bool) -> str:
     label = f" for {escape(str(term.label))}" if classes > 2 else ""
     name, effect = escape(term.column.name), f"<small>{label} moves scores by {term.importance:.2f}</small>"
-    return f"<figure><figcaption>{name} {effect}</figcaption>{_picture(term, scale, pointed)}</figure>"
+    return f"<figure><figcaption>{name} {effect}</figcaption>{_picture(term, scale, pointed, counted)}</figure>"
 
 
-def _picture(term: Term, scale: Scale, pointed: bool) -> str:
-    column, noise = term.column, term.noise
+def _picture(term: Term, scale: Scale, pointed: bool, counted: bool) -> str:
+    column, noise, shares = term.column, term.noise, term.shares if counted else None
     texts = [column.meaning(code) for code in range(column.size)]
     high, low = term.ends()
     description = f"{column.name}: from {low} to {high}"
@@ -157,13 +181,16 @@ def _picture(term: Term, scale: Scale, pointed: bool) -> str:
     if not column.ordered:
         codes, group = term.told, term.weights[term.groups]
         of = None if noise is None else noise[codes]
-        picture = bars([texts[k] for k in codes], term.weights[codes], of, scale, description, term.shares[codes])
+        of_rows = None if shares is None else shares[codes]
+        picture = bars([texts[k] for k in codes], term.weights[codes], of, scale, description, of_rows)
         if not group.size:
             return picture
-        of_groups = f"{group.min():+.2f} to {group.max():+.2f}".replace("-", "\N{MINUS SIGN}")
+        low, high = (f"{each:+.2f}".replace("-", "\N{MINUS SIGN}") for each in (group.min(), group.max()))
+        share = "" if shares is None else f", about {shares[term.groups].sum():.0%} of the rows"
         return (
             f"{picture if codes.size else ''}"
-            f'<small class="soft">rarer values, in {group.size} groups: {of_groups}</small>'
+            f'<small class="soft">Values that too few rows have to be named{share}, share {group.size} groups, which '
+            f"add {low} to {high}.</small>"
         )
     missing = None
     if column.missing is not None:
@@ -178,6 +205,7 @@ def _picture(term: Term, scale: Scale, pointed: bool) -> str:
         texts[of_bins] if pointed else (),
         scale,
         description,
+        None if shares is None else shares[of_bins],
     )
 
 
@@ -191,7 +219,7 @@ def _axis(column: CodeColumn) -> Axis:
     if counts.max() > _CROWDED * bins and bins > 4:
         places, middle = np.arange(bins + 1) / bins, bins // 2
     shown = [0, int(middle), bins] if 0.2 < places[middle] < 0.8 else [0, bins]
-    return Axis(places, [(float(places[k]), _short(column, float(ends[k]))) for k in shown])
+    return Axis(places, [(float(places[k]), _short(column, float(ends[k]))) for k in shown], column.name)
 
 
 def _short(column: CodeColumn, end: float) -> str:
@@ -216,7 +244,7 @@ def _weights(model) -> Iterable[str]:
     yield '<div class="terms">'
     for label, row in zip(labels.tolist(), rows, strict=True):
         description = f"the largest weights for {label}"
-        picture = bars(texts, row[order], None, scale, description, most=25)
+        picture = bars(texts, row[order], None, scale, description, most=25, title="weight")
         yield f"<figure><figcaption>for {escape(str(label))}</figcaption>{picture}</figure>"
     yield "</div>"
     if rows.shape[1] > len(order):

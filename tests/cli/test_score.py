@@ -7,6 +7,7 @@ import pytest
 import dpfast
 from dpfast.accounting import Budget
 from dpfast.cli.figures import figures
+from dpfast.metrics.figure import Counter
 
 
 @pytest.fixture
@@ -86,8 +87,33 @@ def test_a_label_that_the_model_does_not_know_is_a_wrong_prediction(rng):
     X, y = np.eye(2, dtype=int).repeat(500, axis=0), np.repeat([0, 1], 500)
     fitted = dpfast.DecisionListClassifier(4, random_state=0).fit(X, y, classes=[0, 1])
     told = figures(fitted, X, np.where(np.arange(1000) % 2, y, 7), rng, epsilon=100)
-    assert [each.name for each in told] == ["accuracy", "largest class", "AUC", "reliability"]
+    assert [each.name for each in told] == ["accuracy", "largest class", "AUC", "reliability", "confusion", "rows"]
+    cells = {(each["of"], each["label"]): each["value"] for each in told[4].kept}
+    assert cells.keys() == {(of, label) for of in "01" for label in "01"}
+    right = fitted.predict(X) == y
+    for of in (0, 1):
+        assert cells[str(of), str(of)] == pytest.approx((right & (y == of))[np.arange(1000) % 2 == 1].sum(), abs=3)
+    assert told[5].kept == {"value": 1000, "low": 1000.0, "high": 1000.0}
     assert told[0].kept["value"] == pytest.approx(0.5, abs=0.01)
     assert told[1].kept["value"] == pytest.approx(0.25, abs=0.01)
     for each in told[:3]:
         assert each.kept["low"] <= each.kept["value"] <= each.kept["high"]
+
+
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+def test_counts_by_prediction_are_paid_by_what_the_class_sizes_cost(rng, monkeypatch, relation):
+    """They replace the sizes: three releases, each for a third of epsilon, and a row is in one cell of each."""
+    X, y = np.eye(2, dtype=int).repeat(500, axis=0), np.repeat([0, 1], 500)
+    model = dpfast.DecisionListClassifier(4, random_state=0).fit(X, y, classes=[0, 1])
+    paid = []
+
+    def noted(counter, counts, of=Counter.release):
+        paid.append(counter.privacy.epsilon)
+        return of(counter, counts)
+
+    monkeypatch.setattr(Counter, "release", noted)
+    told = figures(model, X, y, rng, epsilon=3, neighbors=relation)
+    assert paid == pytest.approx([1.0, 1.0, 1.0])
+    rows = told[-1].kept
+    assert (rows["low"] < rows["high"]) == (relation == "add-remove")
+    assert rows["low"] <= rows["value"] <= rows["high"]

@@ -1,4 +1,6 @@
 import re
+from dataclasses import replace
+from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
 from html.parser import HTMLParser
@@ -6,7 +8,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
+from scipy import special, stats
 
 import dpfast
 from dpfast import report
@@ -97,11 +99,59 @@ def test_a_column_of_noise_alone_is_rarely_clear_however_many_codes_it_has(rng, 
     assert term.extremes() == (0, 1)
 
 
-def test_a_page_says_what_a_step_of_the_score_does_to_the_odds(additive):
-    """It said that a step of 0.7 doubles them, which is so only far from even odds."""
-    even, above, far, farther = np.exp(log_odds(np.array([0.0, 0.7, 9.0, 9.7])))
-    assert (round(above / even, 1), round(farther / far, 1)) == (1.5, 2.0)
-    assert "by 1.5 where both are equally likely, and by 2 far from there" in report.page(additive)
+def test_a_page_says_what_a_step_of_the_score_does_to_probabilities(additive):
+    """It told odds, of which nobody knew what they do to a probability."""
+    told = {0.5: "57%", 1.0: "65%", 2.0: "81%", -1.0: "35%"}
+    for step, chance in told.items():
+        assert f"{special.expit(log_odds(np.array(step))):.0%}" == chance
+        assert f"{step:+g} means about {chance}".replace("-", "\N{MINUS SIGN}") in report.page(additive)
+    at = np.array([0.01, 9.0])
+    slopes = (log_odds(at + 0.001) - log_odds(at)) / 0.001
+    assert slopes == pytest.approx([0.5, 1.0], abs=0.01)
+    assert "a bent function of it: near a score of 0 they move half as much" in report.page(additive)
+    assert "bent function" in dpfast.HalfspaceClassifier.terms.__doc__
+
+
+def test_a_step_from_even_odds_is_that_of_the_predictions_with_weights_of_classes_too(rng):
+    schema = Schema([Numeric("x", 0, 1, edges=4)], label=Label("y", [0, 1]))
+    columns = {"x": rng.random(800), "y": (rng.random(800) < 0.3).astype(int)}
+    model = dpfast.HalfspaceClassifier(4.0, class_weight={0: 0.3, 1: 0.7}, schema=schema, random_state=0).fit(columns)
+    cells = {"x": np.array([0.1, 0.4, 0.6, 0.9])}
+    before = model.decision_function(cells)[0]
+    low, high = -9.0, 9.0
+    for _ in range(60):  # the constant that makes the first row one of even odds
+        model.shift_ = np.array([(low + high) / 2])
+        low, high = (low, model.shift_[0]) if model.decision_function(cells)[0] > 0 else (model.shift_[0], high)
+    model.shift_ = model.shift_ + 0.5
+    assert before != 0
+    assert model.predict_proba(cells)[0, 1] == pytest.approx(model._chance_from_even(0.5))
+
+
+def test_a_page_shows_where_the_rows_lie_and_names_its_axes(additive):
+    additive.coef_noise_ = 0 * additive.coef_noise_
+    page = report.page(additive)
+    assert page.count('class="rows"') == 1
+    assert page.count(">adds to the score<") == 3
+    assert "privacy noise only" in page
+    assert re.search(r">clerk, \d+%<", page)
+    heights = re.search(r'<path d="([^"]+)" class="rows"', page)[1]
+    up = np.array([114 - float(each) for each in re.findall(r"V([0-9.]+)h", heights)]).reshape(8, 6)
+    shares = additive.terms()[0].shares if additive.terms()[0].column.ordered else additive.terms()[1].shares
+    assert up.max() == pytest.approx(16, abs=0.1)
+    assert up.mean(axis=1) / up.sum() * 6 == pytest.approx(shares[:8] / shares[:8].sum(), abs=0.01)
+    del additive.code_shares_
+    page = report.page(additive)
+    assert 'class="rows"' not in page
+    assert "where the rows lie" not in page
+
+
+def test_a_column_of_words_and_numbers_is_explained(rng):
+    mixed = np.where(rng.random(4000) < 0.4, "trace", rng.normal(50, 9, 4000).round(1).astype(str))
+    y = np.where(mixed == "trace", "yes", "no")
+    model = dpfast.HalfspaceClassifier(8.0, random_state=0).fit(pd.DataFrame({"dose": mixed}), y, classes=["no", "yes"])
+    page = report.page(model)
+    assert "dose (text)" in page
+    assert "The cells of <strong>dose</strong> are of more than one kind" in page
 
 
 def test_a_weight_that_is_clear_of_noise_is_named_before_a_larger_one_that_is_not():
@@ -130,7 +180,7 @@ def test_groups_of_rare_values_share_a_line_and_count_together(rng):
     assert "group" not in "".join(town.column.meaning(k) for k in town.extremes())
     assert (town.clear, code.clear) == (True, False)
     page = report.page(model)
-    assert "rarer values, in 64 groups: " in page
+    assert re.search(r"Values that too few rows have to be named, about \d+% of the rows, share 64 groups", page)
     assert not re.search("group [0-9]+ of 64", page + summary(model))
 
 
@@ -171,14 +221,40 @@ def test_a_page_shows_the_parameters_of_its_claim_whatever_became_of_them(additi
 def test_the_claim_is_said_in_words():
     claim, said = dpfast.accounting.PrivacySpend, report.claim_in_words
     assert said(claim(1, 1e-6, "replace")) == (
-        "Whatever one looks for in this model, there was a probability of finding it. Had any one row been another "
-        "one, this probability would have been at most 2.72 times as large, plus 0.000001."
+        "If any one row had been different, every possible result would have been at most 2.72 times as likely (plus a "
+        "chance of 0.000001). So somebody who knows all other rows and two equally likely candidates for this one "
+        "guesses right from the model with a chance of at most 73.2%; a coin has 50%."
     )
-    assert said(claim(0.5, 0, "add-remove")).endswith(
-        "Had any one row not been there, this probability would have been at most 1.65 times as large."
+    assert said(claim(0.5, 0, "add-remove")) == (
+        "If any one row had been added or left out, every possible result would have been at most 1.65 times as likely."
+        " So somebody who knows all other rows, and to whom this one is as likely in the table as not, guesses right "
+        "from the model with a chance of at most 62.3%; a coin has 50%."
     )
-    assert "times as large" in said(claim(1000, 0, "replace"))
-    assert "protects nobody" in said(claim(1, 0, "replace", reproducible=True))
+    assert "If any one person had had different rows" in said(claim(1, 0, "replace", unit="person", rows_per_unit=3))
+    assert "times as likely" in said(claim(1000, 0, "replace"))
+    assert "can undo the noise" in said(claim(1, 0, "replace", reproducible=True))
+
+
+def test_a_page_says_first_what_is_protected(rng):
+    schema = Schema([Numeric("x", 0, 1, edges=4)], label=Label("y", [0, 1]))
+    columns = {"x": rng.random(60), "y": rng.integers(0, 2, 60)}
+
+    def told(**more):
+        model = dpfast.HalfspaceClassifier(1.0, schema=schema, **more)
+        return report.page(model.fit(columns))
+
+    assert "<strong>Protects single rows, not persons who have several.</strong>" in told()
+    assert "<strong>Protects nobody.</strong>" in told(random_state=0)
+    model = dpfast.HalfspaceClassifier(1.0, schema=schema).fit(columns)
+    model.privacy_ = replace(model.privacy_, unit="person", rows_per_unit=5)
+    assert "<strong>Protects persons (at most 5 rows each).</strong>" in report.page(model)
+
+
+def test_a_page_has_a_date_and_a_version(additive):
+    days = {datetime.now(UTC).date()}
+    page = report.page(additive)
+    days.add(datetime.now(UTC).date())
+    assert any(f"written on {day} by dpfast {dpfast.__version__}." in page for day in days)
 
 
 @pytest.mark.parametrize("delta", [1.0000004e-6, 1e-6, 3.3333333e-7, 1e-300, 0.1 + 0.2])
@@ -199,7 +275,11 @@ def test_the_claim_in_words_is_never_less_than_the_claim(delta, rng):
         *rng.uniform(0, 9, 50),
     ]:
         words = report.claim_in_words(dpfast.accounting.PrivacySpend(float(epsilon), delta, "replace"))
-        factor, more = re.fullmatch(r".*at most (\S+) times as large, plus (\S+)\.", words).groups()
+        told = re.fullmatch(r".*at most (\S+) times as likely \(plus a chance of (\S+)\)\..*at most (\S+)%;.*", words)
+        factor, more, guess = told.groups()
+        odds = Decimal(epsilon).exp() if epsilon < 700 else Decimal(10) ** 300
+        assert Decimal(guess) >= min(Decimal(100), 100 * (odds + Decimal(delta)) / (odds + 1) - Decimal("1e-20"))
+        assert Decimal(guess) <= 100 * (odds + Decimal(delta)) / (odds + 1) + Decimal("0.1001")
         assert Fraction(more) >= max(Fraction(delta), Fraction(repr(delta)))
         assert float(more) <= delta * (1 + 1e-5)
         if factor.startswith("e^"):
@@ -321,13 +401,28 @@ def test_a_page_says_what_is_predicted_how_well_and_from_how_many_rows(additive,
         "accuracy": share,
         "largest class": share | {"value": 0.6, "label": "<no>"},
         "AUC": share,
-        "reliability": [{"said": 0.1, "value": 0.2, "low": 0.05, "high": 0.3}],
+        "reliability": [
+            {"said": 0.1, "value": 0.2, "low": 0.05, "high": 0.3},
+            {"said": 0.9, "value": 0.5, "low": 0.0, "high": 1.0},
+        ],
+        "rows": {"value": 1234, "low": 1234, "high": 1234},
+        "confusion": [
+            {"label": label, "of": of, "value": 10 * (label == of) - 1, "low": 0.0, "high": 12.4}
+            for of in ("False", "True")
+            for label in ("False", "True")
+        ],
     }
     additive.save(tmp_path / "model.json")
     for model in (additive, dpfast.load(tmp_path / "model.json")):
         words = " ".join(Elements(report.page(model)).text)
         for told in ("75.0% 70.0% to 80.0%", "always saying <no> would be right for 60.0%", "rows that it never saw"):
             assert told in words
+        assert "Measured with noise on 1,234 rows, the test part." in words
+        assert "class of the row predicted False predicted True False 9 (0 to 12) 0 (0 to 12) True 0 (0 to 12)" in words
+        assert report.page(model).count('class="mark vague"') == 1
+        assert "the dot is hollow" in words
+    additive.figures_["rows"] |= {"high": 1300.0}
+    assert "on about 1,234 rows" in report.page(additive)
     hidden = dpfast.HalfspaceClassifier(neighbors="add-remove", schema=SCHEMA, n_rounds=2, random_state=0)
     table = {"age <years>": [1.0, 2.0] * 50, "job": ["clerk"] * 100, "member": [True, False] * 50, "buys": [0, 1] * 50}
     page = report.page(hidden.fit(table, classes=[0, 1]))
@@ -337,7 +432,7 @@ def test_a_page_says_what_is_predicted_how_well_and_from_how_many_rows(additive,
 
 def test_panels_have_one_scale_and_a_band_of_noise(additive):
     page = report.page(additive)
-    axes = re.findall(r'<path d="(M34 [^"]+)" class="rule"', page)
+    axes = re.findall(r'<path d="(M46 [^"]+)" class="rule"', page)
     assert len(set(axes)) == 1
     assert 'class="band"' in page
     before = additive.coef_noise_

@@ -16,7 +16,7 @@ from dpfast.learners.halfspaces.images import LIMIT, CodeImage
 from dpfast.learners.halfspaces.model import HalfspaceState, Noise, class_weights, sensitivity
 from dpfast.learners.halfspaces.pairs import GROUPS, restored
 from dpfast.learners.halfspaces.plain import PlainImage
-from dpfast.learners.halfspaces.steepness import log_chances, log_odds
+from dpfast.learners.halfspaces.steepness import log_chances, log_odds, score_of
 from dpfast.learners.halfspaces.trees import BEFORE, DEEPEST, MOST_TREES, depth_of, restored_forest
 from dpfast.learners.parameters import Kind, auto, count, estimator, flag, optional, parameter, positive
 from dpfast.learners.saving import entries, integer, reals
@@ -284,6 +284,12 @@ class HalfspaceClassifier(PrivateClassifier):
         weights = log(self.class_weight_)
         return logs + (weights[1] - weights[0] if two else weights)
 
+    def _chance_from_even(self, step):
+        """Return the probability of classes_[1] for a row whose score is this much above that of even odds."""
+        weights = log(self.class_weight_) if hasattr(self, "class_weight_") else (0.0, 0.0)
+        more = weights[1] - weights[0]
+        return float(expit(log_odds(score_of(-more) + step) + more))
+
     @in_batches("ndarray of float64, shape (n, k)")
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the probabilities of the classes; column j is for classes_[j]."""
@@ -295,6 +301,10 @@ class HalfspaceClassifier(PrivateClassifier):
 
     def terms(self) -> Any:
         """Return what each column adds to the scores, code by code.
+
+        The score of a row is the sum of what its values add, and a constant. `decision_function` returns log odds,
+        which are a bent function of this score (`dpfast.learners.halfspaces.model`): near a score of 0 they move half
+        as much.
 
         Returns
         -------
