@@ -253,7 +253,7 @@ class CentredRows:
 
         The weights are int32 of at most 2**12 in size. The rows whose weights are not zero are read once.
         """
-        kept = np.dot(weights.astype(np.int64), self._shares)
+        kept = (weights.astype(np.int64) * self._shares).sum(axis=-1)
         total = self._short.weighted_sum(weights) - kept * self._centring.mean
         return np.append(total, kept * self._centring.top) * self._factor
 
