@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from people import people
 from sklearn.base import clone
 
 import dpfast
@@ -521,6 +522,23 @@ def test_a_cost_above_the_claim_is_refused_and_one_far_below_is_the_claim(forgea
         assert compose([loaded.privacy_] * 10).epsilon == pytest.approx(20.0)
     loaded = dpfast.load(_forged(path, document, "classes", [0, 1]))
     assert [cost.to_list() for cost in loaded.privacy_.cost] == document["privacy"]["cost"]
+
+
+@pytest.mark.parametrize("epsilon", [9.0, 10.018, 12.0, 14.2, 20.0])
+@pytest.mark.parametrize("name", ["halfspace", "boosted", "winnow", "list"])
+def test_files_of_large_budgets_beside_a_survey_are_read(name, epsilon, tmp_path):
+    learner = {
+        "halfspace": dpfast.HalfspaceClassifier(epsilon, random_state=1),
+        "boosted": dpfast.BoostedHalfspaceClassifier(
+            epsilon, start="even", n_rounds=6, neighbors="add-remove", random_state=1
+        ),
+        "winnow": dpfast.DPWinnowClassifier(epsilon, n_updates=3, random_state=1),
+        "list": dpfast.DecisionListClassifier(epsilon, max_rules=3, random_state=1),
+    }[name]
+    f = people(40)
+    model = learner.fit(f.drop(columns="buys"), f["buys"], classes=["no", "yes"])
+    model.save(tmp_path / "m.json")
+    assert dpfast.load(tmp_path / "m.json").privacy_ == model.privacy_
 
 
 @pytest.mark.parametrize(

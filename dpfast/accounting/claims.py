@@ -23,7 +23,7 @@ from dpfast.accounting.numbers import (
     printed,
 )
 
-_ROUNDED = 1e-3  # of a claim's epsilon, by which its cost may exceed it: parts of a bill compose by a looser bound
+_ROUNDED = 1e-3  # of a claim's epsilon, or of its delta, by which its cost may exceed it: composed by a looser bound
 _NEAR = 0.75  # of a claim's epsilon, which the costs of all fits prove, unless noise is calibrated as in a paper
 
 
@@ -160,8 +160,10 @@ def claim_of_file(state: dict, *, part: bool = False) -> PrivacySpend:
     could tell a generous claim from a cost that was made smaller. The cost of a `part` of a fit may be any part.
     """
     claim = PrivacySpend.from_dict(state)
-    proved = Composed(claim.cost).epsilon(float(claim.delta))
-    if proved > claim.epsilon * (1 + _ROUNDED) + SMALLEST_DELTA:
+    composed, most = Composed(claim.cost), 1 + _ROUNDED
+    proved = composed.epsilon(float(claim.delta))
+    above = proved > claim.epsilon * most + SMALLEST_DELTA
+    if above and composed.delta(float(claim.epsilon)) > claim.delta * most:
         raise ValueError(f"the cost of the model proves epsilon = {proved:g}, and its claim says {claim.epsilon:g}")
     return claim if part or proved >= _NEAR * claim.epsilon else replace(claim, cost=())
 

@@ -242,7 +242,8 @@ class Composed:
                 return 1.0
             if mu == 0:
                 return 0.0
-            return _more(gaussian_above(1.0, _less(epsilon, added), mu), self._from_apart(epsilon))
+            left = _less(epsilon, added)
+            return _more(gaussian_above(1.0, left, mu), self._from_apart(left))
 
         return delta
 

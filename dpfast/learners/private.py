@@ -82,7 +82,7 @@ class PrivateClassifier(PrivateParameters, CallbackSupportMixin, ClassifierMixin
         ----------
         task : Task
             Before a discovery it describes the widest table that can be discovered, and `plan` is called again with
-            what was found. A plan must not refuse a smaller table.
+            what was found. A plan must not refuse a smaller table, and has the same mechanisms and shares for it.
 
         Returns
         -------

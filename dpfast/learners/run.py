@@ -51,7 +51,8 @@ class Rows:
         Parameters
         ----------
         question : callable
-            ``question(piece, *public)`` returns an array of integers whose shape follows from public facts.
+            ``question(piece, *public)`` returns an array of integers whose shape follows from public facts. They are
+            added up in 64 bits, whatever their type.
             `piece.rows` are rows in the form that the learner reads, and `piece.labels` the number of the class of
             each. It is a function of a module, so that other processes can import it, and changes nothing.
         *public
@@ -61,7 +62,7 @@ class Rows:
         -------
         ndarray of int64
         """
-        return self.parts.sum(question, *public)
+        return self.parts.sum(_answered, question, *public)
 
 
 class Run:
@@ -116,7 +117,7 @@ class Run:
         if mechanism == "laplace":
             return discrete_laplace(exact, self._noise[name], rng=self._paid.rng)
         steps = self._steps[name]
-        fine = discrete_gaussian(np.asarray(exact) * steps, self._noise[name] * steps, rng=self._paid.rng)
+        fine = discrete_gaussian(_wide(exact) * steps, self._noise[name] * steps, rng=self._paid.rng)
         return (fine + steps // 2) // steps
 
     def select(self, name: str, scores: ArrayLike) -> int:
@@ -212,3 +213,16 @@ class Run:
             raise RuntimeError(f"{name!r} is planned with at most {planned.size:,} entries, got {size:,}")
         self._used[name] = used + 1
         return kind
+
+
+def _answered(piece, question, *public):
+    """Return the answer of a piece to a question, for sums over pieces."""
+    return _wide(question(piece, *public))
+
+
+def _wide(numbers):
+    """Return integers of 64 bits: narrower ones would wrap around in sums and products, and move by more than 1."""
+    numbers = np.asarray(numbers)
+    if numbers.dtype.kind not in "iub":
+        raise ValueError(f"sums over rows must be integers, got {numbers.dtype}")
+    return numbers.astype(np.int64, copy=False)

@@ -59,12 +59,22 @@ class Transaction(Machinery):
     def _spends(self, p):
         """Return what the plan's releases are: Gaussian sums, beside which class counts are pure, share one bill."""
         plan = self._learner.plan(self._widest_task(p))
-        pure = [each for each in plan.values() if isinstance(each, LaplaceSum)]
-        sums = [each for each in plan.values() if isinstance(each, GaussianSum)]
-        if not sums or len(pure) + len(sums) < len(plan):
+        p.spends = kind, pure = _spent(plan)
+        if kind == "pair":
             return super()._spends(p)
+        sums = [each for each in plan.values() if isinstance(each, GaussianSum)]
         least, most = min(int(each.moves * steps_of(each)) for each in sums), max(each.size for each in sums)
-        return "gaussian", share_of(pure, plan.values()), (NoisySums(least, 1, most),)
+        return kind, pure, (NoisySums(least, 1, most),)
+
+    def _plan(self, p, task):
+        """Return the plan for a task; refuse one that spends in another way than the survey left a budget for."""
+        plan, foreseen = self._learner.plan(task), getattr(p, "spends", ("pair", 0))
+        if p.survey is not None and foreseen[0] != "pair" and _spent(plan) != foreseen:
+            raise ValueError(
+                f"plan() of {type(self).__name__} must name the same mechanisms, with the same shares, for the widest "
+                "table that may be discovered and for any other: what a discovery leaves is told to these"
+            )
+        return plan
 
     def _refuse_classes(self, classes, p):
         p.declared = tuple(classes.tolist())
@@ -72,7 +82,7 @@ class Transaction(Machinery):
     def _refuse_rows(self, n, p):
         """Refuse what the plan refuses for the widest table that the discovery may give."""
         task = self._widest_task(p, n)
-        self._learner.plan(task).solve(task)
+        self._plan(p, task).solve(task)
 
     def _widest_task(self, p, n=None):
         """Return the task of n rows in the widest form that the discovery may give."""
@@ -84,7 +94,7 @@ class Transaction(Machinery):
         parts, form, public = self._asked(table, self._reads.rows, self._reads.empty)
         classes = tuple(public.classes.tolist())
         task = self._task(p, form, public.n_rows, classes, len(classes))
-        plan = learner.plan(task)
+        plan = self._plan(p, task)
         solved = plan.solve(task)
         rows = Rows(parts, form, task, public.classes)
         rows.prepared = learner.prepare(rows)
@@ -137,6 +147,15 @@ class Transaction(Machinery):
     def _restore_encoder(self, saved):
         super()._restore_encoder(saved)
         self._learner.schema = self.schema
+
+
+def _spent(plan):
+    """Return the kind of a plan's releases, and the share of the pure ones, as `dpfast.accounting.opening` needs it."""
+    pure = [each for each in plan.values() if isinstance(each, LaplaceSum)]
+    sums = [each for each in plan.values() if isinstance(each, GaussianSum)]
+    if not sums or len(pure) + len(sums) < len(plan):
+        return "pair", 0
+    return "gaussian", share_of(pure, plan.values())
 
 
 def transaction(learner: Any) -> Transaction:

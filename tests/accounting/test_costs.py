@@ -160,6 +160,13 @@ def test_a_mix_costs_no_more_than_its_parts_alone():
                 assert whole.delta(epsilon) >= Composed([parts[name]]).delta(epsilon) * (1 - 1e-9)
 
 
+def test_a_pure_cost_on_top_does_not_weigh_the_variation_of_noise():
+    sums, pure = Cost("gaussian", 2.3275798, delta=3.13e-13), Cost("pure", 0.6886)
+    alone, both = Composed([sums]), Composed([sums, pure])
+    for epsilon in (8.0, 11.0, 13.0, 14.0):
+        assert both.delta(epsilon + 0.6886) <= alone.delta(epsilon) * (1 + 1e-9)
+
+
 def test_a_composition_of_claims_is_a_claim():
     pure = PrivacySpend(0.1, 0, "replace", [("rules", 1, 2)])
     assert compose([pure] * 30).epsilon == 3.0

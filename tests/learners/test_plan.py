@@ -4,6 +4,7 @@ import pickle
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 import dpfast
 from dpfast.accounting import Composed, Cost, gaussian_sigma
 from dpfast.base import ExponentialDraw, GaussianSum, LaplaceSum, Plan, Proved, Task, sqrt_up
+from dpfast.parts import MemoryParts
 
 SUM, COUNTS, DRAW = GaussianSum(3, size=50, times=4), LaplaceSum(2, size=9), ExponentialDraw(1, times=3)
 
@@ -162,10 +164,10 @@ def learner():
             self.does(rows, run)
             return Nothing(np.zeros(1))
 
-    def fit(does, **planned):
+    def fit(does, table=None, **planned):
         model = Learner(random_state=0, budget=dpfast.accounting.Budget(9.0, 1e-5))
         model.planned, model.does = Plan(**planned), does
-        return model.fit(np.eye(4), [0, 1, 0, 1], classes=[0, 1])
+        return model.fit(*(table or (np.eye(4), [0, 1, 0, 1])), classes=[0, 1])
 
     return fit
 
@@ -187,6 +189,39 @@ def test_a_run_allows_what_the_plan_names_and_no_more(learner, does, message):
         learner(does, sum=GaussianSum(2, times=2), draw=ExponentialDraw(2, size=2))
 
 
+def narrow(piece, kind):
+    return np.array([piece.labels.sum()]).astype(kind)
+
+
+@pytest.mark.parametrize("kind", [bool, np.int8, np.uint8, np.int16, np.int32, np.uint32])
+def test_sums_of_narrow_integers_do_not_wrap_around(learner, kind):
+    parts = MemoryParts([(np.eye(200), np.ones(200, int)), (np.eye(200), np.ones(200, int))])
+
+    def drawn(kind, few):
+        told = []
+        learner(
+            lambda rows, run: told.append((rows.sum(narrow, kind), run.release("sum", few.astype(kind)))),
+            (parts, None),
+            sum=GaussianSum(1, size=3),
+        )
+        return told[0]
+
+    few = np.array([1, 2, 3]).astype(kind)
+    assert drawn(kind, few)[0] == 2 * int(np.array(200).astype(kind))
+    assert (drawn(kind, few)[1] == drawn(np.int64, few)[1]).all()
+
+
+def fraction(piece):
+    return piece.labels.mean()
+
+
+def test_sums_over_rows_are_integers(learner):
+    with pytest.raises(ValueError, match="sums over rows must be integers, got float64"):
+        learner(lambda rows, run: rows.sum(fraction), sum=GaussianSum(1))
+    with pytest.raises(ValueError, match="sums over rows must be integers, got float64"):
+        learner(lambda rows, run: run.release("sum", [0.5]), sum=GaussianSum(1))
+
+
 def test_releases_are_counted_in_the_claim(learner):
     model = learner(
         lambda rows, run: [run.release("sum", rows.sum(number)) for _ in run.rounds("sum")],
@@ -195,3 +230,23 @@ def test_releases_are_counted_in_the_claim(learner):
     )
     assert [tuple(event) for event in model.privacy_.events] == [("sum", 2, 2), ("draw", 0, 1)]
     assert model.budget.charges == ((1.0, 1e-6),)
+
+
+@pytest.mark.parametrize(
+    ("changes", "charged"),
+    [(lambda task: task.epsilon < 1, False), (lambda task: task.n_rows is not None, False),
+     (lambda task: task.n_codes < 200, True)],
+)  # fmt: skip
+@pytest.mark.parametrize("other", [{"sum": LaplaceSum(2)}, {"sum": GaussianSum(2), "counts": LaplaceSum(2)}])
+def test_a_plan_spends_after_a_discovery_as_it_said_before(learner, changes, charged, other):
+    kind, budget = type(learner(lambda rows, run: None, sum=GaussianSum(2))), dpfast.accounting.Budget(9.0, 1e-5)
+    model = kind(encoder_share=0.3, random_state=0, budget=budget)
+    released = []
+    model.does = lambda rows, run: released.append(run.release("sum", [1]))
+    usual = Plan(sum=GaussianSum(2))
+    kind.plan = lambda self, task: Plan(**other) if changes(task) else usual
+    table = pd.DataFrame({"a": np.arange(3000) % 7, "b": np.arange(3000) % 2})
+    with pytest.raises(ValueError, match="plan\\(\\) of Learner must name the same mechanisms, with the same shares"):
+        model.fit(table, np.arange(3000) % 2, classes=[0, 1])
+    assert not released
+    assert bool(budget.charges) == charged

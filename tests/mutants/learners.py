@@ -16,6 +16,8 @@ def _m(name, file, old, new, tests):
 
 
 MUTANTS = [
+    _m("sums in narrow integers", "run", "    return numbers.astype(np.int64, copy=False)\n", "    return numbers\n", _PLAN),
+    _m("a plan that spends in another way after a discovery", "transaction", "_spent(plan) != foreseen", "False", _PLAN),
     _m("units: all rows are kept", "units", "place < rows_per_unit", "place < 2 * rows_per_unit", _UNITS),
     _m("units: the first rows are kept", "units", "rng.integers(0, 1 << 64, len(ids), np.uint64)", "np.arange(len(ids))", _UNITS),
     _m("units: noise of one row", "halfspaces/model", '"sensitivity": p.rows_per_unit * moves', '"sensitivity": moves', _UNITS),
