@@ -56,6 +56,7 @@ class CentredModel:
         counts = parts.sum(*self._image.opening_question())
         self._image.open(discrete_gaussian(counts, noise.opening, rng=run.rng), noise.opening, n)
         run.used["opening"] += 1
+        run.attributes["class_sizes_"] = self._image.opening.sizes
         self._centring, self._w = self._image.centring(), self._image.start()
         return parts.map(_centred, self._centring), self._w
 

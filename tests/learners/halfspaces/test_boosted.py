@@ -160,7 +160,7 @@ def test_a_fitted_model_holds_nothing_but_what_was_released(table):
     clf = BoostedHalfspaceClassifier().fit(*table)
     fitted = {name for name in vars(clf) if name.endswith("_")}
     released = {"notes_", "coef_", "intercept_", "shift_", "density_", "learning_rate_", "n_rounds_"}
-    assert fitted == {*released, "classes_", "n_features_in_", "privacy_"}
+    assert fitted == {*released, "classes_", "class_sizes_", "n_features_in_", "privacy_"}
     assert set(vars(clf)) - fitted == {*clf.get_params(), "_facts"}
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(clf)).predict(table[0]), clf.predict(table[0]))
 
