@@ -7,13 +7,16 @@ from typing import Any
 from dpfast.tables.naming import listed
 
 MOST_NOTES = 10  # lines that are printed
+_MOST = 0.5  # of the rows
 _PERSON = (
     "patient|person|user|customer|client|member|subject|student|employee|passenger|participant|citizen|respondent|donor"
     "|voter|guest|tenant|player|author|cardholder|policyholder|account|household"
+    "|patienten|patientin|kunden?|mitarbeiter|benutzer|versicherten?|paciente|cliente|usuario|persona|personne"
 )
-_NUMBER = "ids?|no|nr|num|number|key|code|uuid|guid|names?|hash|ref|identifier"
+_NUMBER = "ids?|no|nr|num|number|key|code|uuid|guid|names?|hash|ref|identifier|nummer|numero"
 _SUGGESTS = re.compile(
-    rf".*\b({_PERSON}) (.* )?({_NUMBER})( .*)?|({_PERSON})(id)?|.*\b(ssn|email|iban|passport|username|surname)\b.*"
+    rf".*\b({_PERSON}) (.* )?({_NUMBER})( .*)?|(id )?({_PERSON})(id)?"
+    r"|.*\b(ssn|email|iban|passport|username|surname)\b.*"
 )
 
 
@@ -67,11 +70,19 @@ def _of_columns(encoder):
     for kind, names in kinds.items():
         yield f"Read as {kind}: {listed(names)}."
     if lost:
+        texts = len(lost) < len(columns) and any(each.reads == "text" for each in columns if each.name in lost)
+        dates = " Dates such as 01/05/2020 in a file need dates= (--dates)." if texts else ""
         yield (
             f"Nothing was discovered of {len(lost):,} of {len(encoder.schema_.columns):,} columns ({listed(lost)}): "
             "too few rows have any one value at this epsilon. They are read by bins at public places, or by 64 groups "
-            "of words. Declare their ranges or values in a schema, or give more "
-            "rows or a larger epsilon."
+            "of words. Declare their ranges or values in a schema, or give more rows or a larger epsilon." + dates
+        )
+    rest = {name: share for name, share in encoder.other_.items() if _MOST < share < 1}
+    if rest:
+        shares = listed([f"{name} (about {share:.0%} of the rows)" for name, share in rest.items()])
+        yield (
+            f"Most cells of {shares} hold nothing that was discovered, and share a few codes: declare the range or the "
+            "values in a schema, or give more rows or a larger epsilon."
         )
 
 

@@ -16,6 +16,7 @@ from dpfast.parts.blocks import slices
 from dpfast.tables.arrow import Frame, days, numbers, texts
 from dpfast.tables.cells import text_cells
 from dpfast.tables.columns import BINS, Boolean, Category, Column, Date, Numeric, coder, text_of
+from dpfast.tables.discovered import Discovered
 from dpfast.tables.forms import iso_dates
 from dpfast.tables.naming import alike, listed, not_there
 from dpfast.tables.objects import Fault
@@ -27,6 +28,7 @@ FORMATS = (None, "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%Y/%m/%d")  # 
 MOST_ODD = 3  # texts in a column of numbers that may mark missing values
 _GLANCE, LOOK = 1000, 100_000  # rows that are read first, and rows that remarks are about
 _NEARLY, _MOST = 0.95, 0.5  # shares of the rows
+_FEW = 20  # values, whatever the number of rows
 _DATE = re.compile(r"[0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}|[0-9]{1,2}[-/.][0-9]{1,2}[-/.][0-9]{4}")
 _DATE_ISO = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _AMOUNT = re.compile(  # a number that is written with separators of thousands, a decimal comma or a unit, or without
@@ -65,7 +67,7 @@ def drafted(
 def nearly_numbers(schema: Any, table: Any, missing: Sequence[str] = ()) -> dict[str, list[str]]:
     """Return the columns of a draft that are numbers except for a few texts, and these texts, which may mark gaps."""
     frame, found = Frame(table), {}
-    text = [column.name for column in schema.columns if isinstance(column, Category)]
+    text = [column.name for column in schema.columns if isinstance(column, Category | Discovered)]
     for name in (*text, *schema.ignore):
         array = _once(frame, name)
         if _is_text(array.type):
@@ -96,7 +98,8 @@ def remarks(schema: Any, table: Any, missing: Sequence[str] = (), decimal: str =
                 "first"
             )
     ends: dict[str, Any] = {each.name: (each.low, each.high) for each in schema.columns if isinstance(each, Numeric)}
-    dates = {each.name for each in schema.columns if isinstance(each, Date)}
+    dates = {each.name for each in schema.columns if isinstance(each, Date | Discovered)}
+    forms = {each.name for each in schema.columns if isinstance(each, Discovered)}
     for name in frame.names:
         array = frame.column(name).slice(0, LOOK)
         if name == label or pa.types.is_nested(array.type) or pa.types.is_dictionary(array.type):
@@ -118,6 +121,8 @@ def remarks(schema: Any, table: Any, missing: Sequence[str] = (), decimal: str =
                 f"column {name!r} holds dates of which {_share(words, left)} are read as words, such as "
                 f"{next(iter(left))!r}: {order}"
             )
+            continue
+        if name in forms:
             continue
         if values is None or (values == np.rint(values)).all():
             known, different = len(array) - array.null_count, pc.count_distinct(array).as_py()
@@ -192,7 +197,9 @@ def _suggested(name: str, array: pa.Array, rows: int, marks: tuple[str, ...]) ->
         return None
     if {value.lower() for value in values} <= {"false", "true"}:
         return Boolean(name, nullable=True, unconfirmed=("kind",))
-    if len(values) > min(MOST_VALUES, max(20, rows // 2)):
+    if len(values) > _FEW and len(_read_as_words(values)) < (1 - _NEARLY) * len(values):
+        return Discovered(name, unconfirmed=("kind",))  # numbers or dates by the form of each cell, such as 13:05
+    if len(values) > min(MOST_VALUES, max(_FEW, rows // 2)):
         return None
     return Category(name, values, nullable=True, unconfirmed=("values", "kind"))
 

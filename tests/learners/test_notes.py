@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import dpfast
-from dpfast.learners.notes import MOST_NOTES, suggests_person
+from dpfast.learners.notes import MOST_NOTES, notes_of, suggests_person
 
 LEARNERS = [
     dpfast.HalfspaceClassifier(random_state=0),
@@ -62,9 +62,27 @@ def test_a_column_that_suggests_persons_is_said_once_unless_persons_are_protecte
 
 def test_names_of_columns_that_suggest_persons():
     yes = "patient_id patientId PassengerId customerID client user userid email account_number customer_name SSN"
+    yes += " Patienten_Nr KundenNummer id_cliente persona"
     no = "age income job members students_total account_balance member_since name id place covid x1 bank_account"
     assert [name for name in yes.split() if not suggests_person(name)] == []
     assert [name for name in [*no.split(), "", "1"] if suggests_person(name)] == []
+
+
+def test_a_column_of_which_little_was_discovered_is_noted(table):
+    model = dpfast.HalfspaceClassifier(random_state=0).fit(table.drop(columns="y"), table.y)
+    assert not any(note.startswith("Most cells of") for note in notes_of(model))
+    model.encoder_.other_["age"] = 0.75
+    (note,) = [note for note in notes_of(model) if note.startswith("Most cells of")]
+    assert note.startswith("Most cells of age (about 75% of the rows) hold nothing that was discovered")
+
+
+def test_dates_that_need_an_order_are_mentioned_only_where_words_were_not_discovered(table):
+    rows = table.drop(columns="y").assign(free="w" + table.free)
+    said = "Dates such as 01/05/2020 in a file need dates="
+    assert any(said in note for note in dpfast.HalfspaceClassifier(random_state=0).fit(rows, table.y).notes_)
+    few = dpfast.HalfspaceClassifier(epsilon=0.1, random_state=0).fit(rows[:60], table.y[:60], classes=["no", "yes"])
+    assert any("Nothing was discovered of 3 of 3" in note for note in few.notes_)
+    assert not any(said in note for note in few.notes_)
 
 
 def test_notes_are_in_the_file_and_on_the_page(table, tmp_path):

@@ -1,13 +1,14 @@
 import datetime as dt
 import os
 import stat
+import tomllib
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
 
-from dpfast import Schema
+from dpfast import HalfspaceClassifier, Schema
 from dpfast.tables import Boolean, Category, Date, Label, Numeric
 from dpfast.tables.drafts import nearly_numbers, remarks
 
@@ -240,3 +241,22 @@ def test_a_draft_tells_of_labels_with_two_spellings():
 def test_words_with_digits_are_not_told_to_be_numbers(cells):
     table = {"code": cells * 30, "x": range(30 * len(cells))}
     assert not any("read as words" in said for said in remarks(Schema.draft(table), table))
+
+
+def test_cells_that_a_fit_reads_by_their_form_are_drafted_to_be_discovered_and_never_to_be_left_out(rng):
+    n = 3000
+    cells = {
+        "amount": [f"${x:,.2f}" for x in rng.uniform(1, 9999, n)],
+        "time": [f"{k // 60 % 24:02}:{k % 60:02}" for k in range(n)],
+        "weight": [f"{x:.2f} kg" for x in rng.uniform(40, 120, n)],
+        "word": [f"w{k}" for k in range(n)],
+    }
+    table = pa.table(cells | {"y": ["a", "b"] * (n // 2)})
+    draft = Schema.draft(table, "y")
+    assert draft.names == ["amount", "time", "weight"]
+    assert {column.kind for column in draft.columns} == {"discovered"}
+    assert draft.ignore == ("word",)
+    assert [said for said in remarks(draft, table) if "'word'" not in said] == []
+    confirmed = Schema.from_dict(tomllib.loads(draft.to_toml())).confirmed()
+    model = HalfspaceClassifier(schema=confirmed, random_state=0).fit(table)
+    assert model.encoder_.other_["amount"] < 0.5
