@@ -119,6 +119,7 @@ def show_scores(estimator, console, *, bits=True, rows=None):
 def _show_terms(estimator, console):
     """Show what each column adds to the score, the most important columns first; names only of what may be noise."""
     from dpfast.report.additive import lost_in_noise
+    from dpfast.report.text import BENT
 
     every, classes = estimator.terms(), estimator.classes_
     found = [term for term in every if term.clear] or every
@@ -136,6 +137,7 @@ def _show_terms(estimator, console):
     if not found[0].clear:
         console.print(Text("No column is clear of noise: noise alone may have made this table."))
     console.print(table)
+    console.print(Text(f"{BENT[0].upper()}{BENT[1:]}."))
     if len(found) > _MOST_TERMS:
         console.print(
             Text(

@@ -259,6 +259,22 @@ def terms(model: Any) -> list[Term]:
     return sorted(found, key=lambda term: -term.importance)
 
 
+def constants(model: Any) -> np.ndarray:
+    """Return the score of each class (of two, the second) to which terms and trees add: float64, shape (k,).
+
+    Terms are 0 on average over the rows, and so is what a tree adds; the averages are in the constant.
+    """
+    weights = np.atleast_2d(model.coef_)
+    shares = getattr(model, "code_shares_", None)
+    if shares is None:
+        sizes = [column.size for column in code_columns(model) or ()]
+        sizes += [_of_pair(code_columns(model), pair)[0].size for pair in getattr(model, "interactions_", ())]
+        sizes += [] if getattr(model, "trees_", None) is None else model.trees_.sizes
+        shares = np.concatenate([np.full(size, 1 / size) for size in sizes])
+    means = np.array([reals.dot(shares, row) for row in weights])
+    return np.atleast_1d(model.intercept_ + model.shift_) + means
+
+
 def lost_in_noise(found: list[Term]) -> list[str]:
     """Return the names of the columns without a term that is clear of noise."""
     clear = {term.column.name for term in found if term.clear}

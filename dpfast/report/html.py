@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from decimal import ROUND_CEILING, Decimal, localcontext
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from html import escape
 from importlib import resources
 from typing import Any
@@ -18,6 +18,7 @@ from dpfast.tables.naming import visible
 from dpfast.tables.replacing import replace_file
 
 _LARGEST_POWER = 700  # of e that is written as a number
+_WRITTEN_OUT = 10**6  # larger factors are written with an exponent
 _STYLE = (resources.files("dpfast.report") / "page.css").read_text(encoding="utf-8")
 _NOT_COVERED = (
     "what was done to the rows before (scaling, selection, a vocabulary read off them); other fits of the same rows",
@@ -211,8 +212,9 @@ def _guess(privacy):
         return "100%"
     with localcontext(prec=400):
         odds = _exact(privacy.epsilon).exp()
-        chance = min(100 * (odds + _exact(privacy.delta)) / (odds + 1) + Decimal("1e-30"), Decimal(100))
-        return f"{chance.quantize(Decimal('0.1'), ROUND_CEILING).normalize():f}%"
+        wrong = max(100 * (1 - _exact(privacy.delta)) / (odds + 1) - Decimal("1e-300"), Decimal(0))
+        digits = Decimal("0.1") if wrong >= 1 else Decimal("0.0001")
+        return f"{(100 - wrong.quantize(digits, ROUND_FLOOR)).normalize():f}%"
 
 
 def _factor(epsilon: float) -> str:
@@ -221,7 +223,10 @@ def _factor(epsilon: float) -> str:
         return f"e^{_rounded_up(_exact(epsilon), 6)}"
     with localcontext(prec=40):
         power = _exact(epsilon).exp() * (1 + Decimal("1e-35"))
-        return str(power.quantize(Decimal("0.01"), ROUND_CEILING)) if power < 100 else _rounded_up(power, 3)
+        if power < 100:
+            return str(power.quantize(Decimal("0.01"), ROUND_CEILING))
+        large = _rounded_up(power, 3)
+        return f"{Decimal(large):,.0f}" if power < _WRITTEN_OUT else large
 
 
 def _exact(number: float) -> Decimal:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dpfast.report.additive import PairTerm, Term, code_columns, lost_in_noise, terms
+from dpfast.report.additive import PairTerm, Term, code_columns, constants, lost_in_noise, terms
 from dpfast.report.drawing import Axis, Scale, bars, heat, steps
 from dpfast.report.text import MOST_COLUMNS, column_line, condition_text, names_of, precision_text, support_text
 from dpfast.report.trees import leaves
@@ -127,20 +127,28 @@ def _curves(model, found: list[Term]) -> Iterable[str]:
 def _reading(model):
     """Return how to read scores: what they are sums of, and what a step means for the probabilities."""
     more = ", and what columns add together" * (getattr(model, "trees_", None) is not None)
-    start = f"The score of a row is a constant plus what its value adds in each column{more}."
-    if len(model.classes_) > 2:
-        return (
-            f"{start} A value above 0, or to the right of it, makes the class of the panel more likely; below, less "
-            "likely. The log probabilities (decision_function) are a bent function of the scores, not the scores."
-        )
-    no, yes = (f"<strong>{escape(str(label))}</strong>" for label in model.classes_.tolist())
     steps = [f"{step:+g} means about {model._chance_from_even(step):.0%}" for step in _STEPS]
     listed = f"{', '.join(steps[:-1])} and {steps[-1]}".replace("-", "\N{MINUS SIGN}")
+    if len(model.classes_) > 2:
+        weighed = hasattr(model, "class_weight_")
+        even = "" if weighed else f" Where all classes are equally likely ({model._chance_from_even(0):.0%}), {listed}."
+        return (
+            f"The score of a row is a constant plus what its value adds in each column{more}. A value above 0, or to "
+            f"the right of it, makes the class of the panel more likely; below, less likely.{even} The log "
+            "probabilities (decision_function) are a bent function of the scores, not the scores."
+        )
+    constant = float(constants(model)[0])
+    no, yes = (f"<strong>{escape(str(label))}</strong>" for label in model.classes_.tolist())
     return (
-        f"{start} A value above 0, or to the right of it, makes {yes} more likely; below, or to the left, {no}. From "
-        f"even odds (50%), {listed} for {yes}. The log odds (decision_function) are not the score but a bent function "
-        "of it: near a score of 0 they move half as much."
+        f"The score of a row is a constant ({_number(constant)}, by itself about {model._chance(constant):.0%} for "
+        f"{yes}) plus what its value adds in each column{more}. A value above 0, or to the right of it, makes {yes} "
+        f"more likely; below, or to the left, {no}. From even odds (50%), {listed} for {yes}. The log odds "
+        "(decision_function) are not the score but a bent function of it: near a score of 0 they move half as much."
     )
+
+
+def _number(value):
+    return f"{value:+.2f}".replace("-", "\N{MINUS SIGN}")
 
 
 def _trees(model) -> Iterable[str]:
@@ -185,7 +193,7 @@ def _picture(term: Term, scale: Scale, pointed: bool, counted: bool) -> str:
         picture = bars([texts[k] for k in codes], term.weights[codes], of, scale, description, of_rows)
         if not group.size:
             return picture
-        low, high = (f"{each:+.2f}".replace("-", "\N{MINUS SIGN}") for each in (group.min(), group.max()))
+        low, high = _number(group.min()), _number(group.max())
         share = "" if shares is None else f", about {shares[term.groups].sum():.0%} of the rows"
         return (
             f"{picture if codes.size else ''}"

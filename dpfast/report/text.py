@@ -11,6 +11,9 @@ from dpfast.tables.cells import MISSING_NAME, CodeColumn
 from dpfast.tables.naming import listed, visible
 
 _MOST_LEAVES = 5
+BENT = (
+    "log odds are a bent function of the score, the sum of what columns add: near a score of 0 they move half as much"
+)
 MOST_COLUMNS, _MOST_TERMS, _MOST_VALUES, _LONGEST = 250, 30, 12, 300  # columns, terms, values of one, letters of these
 
 
@@ -29,6 +32,7 @@ def _by_column(every, classes):
     names = [term.column.name + ("" if two else f" for {term.label}") for term in found[:_MOST_TERMS]]
     sides = [f"most for {label}" for label in classes[::-1]] if two else ["most for it", "most against it"]
     width = max(map(len, names), default=0)
+    yield BENT
     if not found[0].clear:
         yield "no column is clear of noise; noise alone may have made these:"
     for name, term in zip(names, found, strict=False):

@@ -284,11 +284,21 @@ class HalfspaceClassifier(PrivateClassifier):
         weights = log(self.class_weight_)
         return logs + (weights[1] - weights[0] if two else weights)
 
+    def _chance(self, score):
+        """Return the probability of classes_[1] of two for a row of this score."""
+        return float(expit(log_odds(score) + self._moved()))
+
     def _chance_from_even(self, step):
-        """Return the probability of classes_[1] for a row whose score is this much above that of even odds."""
+        """Return the probability of a class whose score is this much above that of even odds with all others."""
+        if len(self.classes_) == 2:
+            return self._chance(score_of(-self._moved()) + step)
+        chances = exp(log_chances(np.array([[step, *[0.0] * (len(self.classes_) - 1)]])))
+        return float(chances[0, 0] / chances.sum())
+
+    def _moved(self):
+        """Return what the weights of two classes add to the log odds."""
         weights = log(self.class_weight_) if hasattr(self, "class_weight_") else (0.0, 0.0)
-        more = weights[1] - weights[0]
-        return float(expit(log_odds(score_of(-more) + step) + more))
+        return weights[1] - weights[0]
 
     @in_batches("ndarray of float64, shape (n, k)")
     def predict_proba(self, X: Any) -> np.ndarray:
