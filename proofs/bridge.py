@@ -149,6 +149,18 @@ ROWS = (
         ("learners/halfspaces/test_images.py", "test_one_row_moves_a_sum_by_the_sensitivity_at_most"),
     ),
     (
+        "a survey and what follows: d + (1 - d) G, with d of words and of labels",
+        "Survey.words_and_labels Survey.survey_curve Survey.survey_and_learner",
+        ("accounting/opening.py", "d + (1 - d) G_M(epsilon) = delta"),
+        ("mechanisms/test_opening.py", "test_a_survey_costs_what_its_words_and_its_labels_cost_together"),
+    ),
+    (
+        "a survey: how far rows move both looks, and what both cost",
+        "Survey.survey_moves Survey.words_in_groups_too Survey.two_looks",
+        ("learners/discovery.py", "for counted in (columns + weight**2, columns)]"),
+        ("learners/test_discovery.py", "test_a_row_moves_both_looks_by_no_more_than_was_planned"),
+    ),
+    (
         "boosting: 2 max(mu, mu') / (kappa n)",
         "Sensitivity.boosting_sensitivity Sensitivity.boosting_sensitivity_of_the_mean",
         ("learners/halfspaces/weak.py", "This is 2 CAP, or 2 / (kappa n) for the mean"),
@@ -186,6 +198,12 @@ ROWS = (
         "Privacy.adaptive_composition Privacy.rounds_composition Privacy.post_processing",
         ("accounting/claims.py", "def compose("),
         ("accounting/test_budget.py", "test_epsilon_and_delta_are_both_kept"),
+    ),
+    (
+        "random trees, drawn from what was released",
+        "Privacy.post_processing",
+        ("learners/halfspaces/trees.py", "Trees are drawn from these alone, so drawing them is"),
+        ("learners/halfspaces/test_trees.py", "test_drawing_reads_releases_only"),
     ),
 )
 
