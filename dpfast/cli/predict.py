@@ -6,11 +6,14 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from dpfast.tables.naming import listed
+
 from .files import check_there, in_order, limits_of, read, read_codes_of, reading_of
 from .options import Data, Dates, Decimal, Encoding, Model, Separator, Written
 from .outputs import check_files, csv_of
 from .report import errors, reporting
 
+_SOME = 20  # rows
 _KNOWN = "a model made by dpfast fit knows this itself."
 
 
@@ -48,6 +51,14 @@ def predict(
             )
         text = {"separator": separator, "decimal": decimal, "encoding": encoding, "dates": dates}
         X, _ = table_for(estimator, model, data, label, threshold, numbers, **text)
+        if lost := _read_as_missing(estimator, X):
+            errors.print(
+                Text(
+                    f"warning: no cell of {listed(lost)} is a number or a date as the model reads them: if these "
+                    "columns are not empty, give the --separator, --decimal and --dates of the fit"
+                ),
+                soft_wrap=True,
+            )
         rows = [[value] for value in estimator.predict(X).tolist()]
         told = f"{data}: {len(rows):,} rows read, {len(rows):,} labels written"
         if probabilities:
@@ -60,6 +71,16 @@ def predict(
         else:
             replace_file(out, lambda file: file.write(csv_of(rows).encode()))
         errors.print(Text(told if out is None else f"{told} to {out}"), soft_wrap=True)
+
+
+def _read_as_missing(estimator, X):
+    """Return the columns of numbers or dates that were discovered, and whose cells are all missing."""
+    if not hasattr(estimator, "encoder_") or X.shape[0] < _SOME:
+        return []
+    found = estimator.encoder_.other_
+    at = [j for j, column in enumerate(X.columns) if column.ordered and column.nullable]
+    lost = {X.columns[j].name for j in at if (X.column(j) == X.columns[j].missing).all()}
+    return [name for name, other in found.items() if name in lost and other < 1]
 
 
 def table_for(estimator, model, data, label, threshold, numbers, *, labelled=False, **text):

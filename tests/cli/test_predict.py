@@ -100,3 +100,18 @@ def test_an_empty_cell_of_a_file_of_one_column_has_a_prediction(run, tmp_path):
 def test_a_table_in_the_place_of_a_model_is_named_as_one(refused, trees):
     for command in ("report", "show"):
         assert f"{trees.name} is not a dpfast model but a table, by its name" in refused(command, trees)
+
+
+def test_numbers_that_another_decimal_mark_makes_words_are_warned_of(run, tmp_path, rng):
+    table, model = tmp_path / "table.csv", tmp_path / "model.json"
+    x = rng.uniform(0, 100, 2000)
+    lines = [f"{value:.2f};{'yes' if value > 50 else 'no'}".replace(".", ",") for value in x]
+    table.write_text("\n".join(["dose;y", *lines]) + "\n")
+    text = ["--separator", ";", "--decimal", ","]
+    fit = ["fit", table, *text, "--label", "y", "--classes", "no,yes", "--epsilon", 1, "--seed", 0, "--out", model]
+    assert run(*fit).exit_code == 0
+    said = "warning: no cell of dose is a number or a date as the model reads them"
+    assert said not in run("predict", model, table, *text).stderr
+    assert said in run("predict", model, table, "--separator", ";").stderr
+    table.write_text("dose\n\n")  # few rows may all be missing
+    assert said not in run("predict", model, table).stderr
