@@ -12,6 +12,9 @@ from dpfast.accounting import Budget, Composed, PrivacySpend
 def terms(model: Any, *, most: int = 12, axes: Any = None) -> Any:
     """Draw a curve for each column of an additive model and a map for each pair, the most important ones first.
 
+    They show what values add to the score. The log odds of `decision_function` are a bent function of it: near a score
+    of 0 they move half as much.
+
     Parameters
     ----------
     model : HalfspaceClassifier
@@ -37,6 +40,7 @@ def terms(model: Any, *, most: int = 12, axes: Any = None) -> Any:
         if column.ordered:
             edges = column.ends()
             panel.stairs(weights[: column.bins], edges, baseline=None, linewidth=2)
+            panel.set_ylabel("adds to the score")
             if column.missing is not None:
                 panel.plot([edges[-1]], [weights[column.missing]], "o", label="missing", clip_on=False)
                 panel.legend(frameon=False)
@@ -44,6 +48,7 @@ def terms(model: Any, *, most: int = 12, axes: Any = None) -> Any:
             order = term.told[np.argsort(-np.abs(weights * term.shares)[term.told], kind="stable")[:10]]
             order = order[np.argsort(weights[order], kind="stable")]
             panel.barh([column.meaning(int(code)) for code in order], weights[order])
+            panel.set_xlabel("adds to the score")
         panel.axhline(0, color="0.7", linewidth=0.8) if column.ordered else panel.axvline(0, color="0.7", linewidth=0.8)
     for panel in axes[len(found) :]:
         panel.set_axis_off()

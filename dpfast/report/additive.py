@@ -20,6 +20,8 @@ _TOLD = 3  # values of a group that are named
 class Term:
     """What a model adds to the score of a class for each code of one column.
 
+    Log odds and log probabilities, which `decision_function` returns, are a bent function of the score.
+
     Attributes
     ----------
     column : CodeColumn

@@ -397,6 +397,7 @@ def test_pictures_are_drawn(additive):
     figure = plot.terms(additive)
     titles = [axes.get_title() or axes.get_title("left") for axes in figure.axes]
     assert titles[:3] == [term.column.name for term in report.terms(additive)]
+    assert {axes.get_ylabel() or axes.get_xlabel() for axes in figure.axes[:3]} == {"adds to the score"}
     mushroom = dpfast.load_dataset("mushroom")
     model = dpfast.DecisionListClassifier(random_state=0).fit(mushroom.data, mushroom.target)
     assert len(plot.rules(model).axes[0].get_yticklabels()) == len(model.rules_)
