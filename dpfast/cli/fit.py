@@ -246,8 +246,8 @@ def fit(
         say(f"{data}: {count}{shape}, labels {listed(estimator.classes_)}")
         if same := alike(estimator.classes_.tolist()):
             say(
-                f"Labels that differ only in capitals or blanks are separate classes: {listed(same)}. "
-                "dpfast schema draft shows such labels before a fit."
+                f"Labels that differ only in capitals, blanks or the form of a number are separate classes: "
+                f"{listed(same)}. dpfast schema draft shows such labels before a fit."
             )
         say()
         rows = (X, y) if show_private and declaration is None else None

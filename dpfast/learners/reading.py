@@ -31,7 +31,7 @@ from dpfast.tables.arrays import refuse_masked, untyped, with_text_names
 from dpfast.tables.bit_matrix import BitMatrix, SparseBits
 from dpfast.tables.code_bits import CodeBits
 from dpfast.tables.codes import CodeTable
-from dpfast.tables.columns import text_of
+from dpfast.tables.columns import repeated, text_of
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.encoding import Encoding, encode
 from dpfast.tables.labels import (
@@ -369,6 +369,8 @@ class TableReader(Parameters):
         refuse_masked("X", X)
         if self.schema is None or nameless:
             X = pa.Table.from_batches([X]) if isinstance(X, pa.RecordBatch) else X  # scikit-learn needs its names
+            if (twice := repeated(getattr(X, "columns", ()) if hasattr(X, "iloc") else ())) is not None:
+                raise ValueError(f"two columns have the name {twice!r}")
             validate_data(self, X, skip_check_array=True, reset=False)
         return with_names(np.asarray(X) if nameless else X, self.encoder_.schema_.names)
 

@@ -94,8 +94,8 @@ def remarks(schema: Any, table: Any, missing: Sequence[str] = (), decimal: str =
     for what, spellings in spelled.items():
         if same := alike(spellings):
             found.append(
-                f"{what} differ only in capitals or blanks: {listed(same)}. If they mean the same, write them alike "
-                "first"
+                f"{what} differ only in capitals, blanks or the form of a number: {listed(same)}. If they mean the "
+                "same, write them alike first"
             )
     ends: dict[str, Any] = {each.name: (each.low, each.high) for each in schema.columns if isinstance(each, Numeric)}
     dates = {each.name for each in schema.columns if isinstance(each, Date | Discovered)}
@@ -109,6 +109,12 @@ def remarks(schema: Any, table: Any, missing: Sequence[str] = (), decimal: str =
         if name in ends:
             values = numbers(name, array, marks)
             values = values[np.isfinite(values)]
+            if code := _with_leading_zeros(array):
+                found.append(
+                    f"column {name!r} has numbers with leading zeros, such as {code!r}. If they are codes and not "
+                    'amounts, declare them: kind = "category", with their values'
+                )
+                continue
         elif amount := _amount(words, left := _read_as_words(words)):
             found.append(
                 f"column {name!r} holds numbers of which {_share(words, left)} are read as words, such as {amount!r}: "
@@ -237,6 +243,14 @@ def _dates_order(values, left):
     if not fits:
         return "write all of them as YYYY-MM-DD first"
     return "give --dates " + (" or --dates ".join(fits) if len(fits) > 1 else f"{fits[0]}, which fits all of them")
+
+
+def _with_leading_zeros(array):
+    """Return a text such as "01234" in a column of numbers, or None."""
+    if not _is_text(array.type):
+        return None
+    found = array.filter(pc.match_substring_regex(array, r"^\s*0[0-9]+\s*$"))
+    return found[0].as_py().strip() if len(found) else None
 
 
 def _once(frame, name):

@@ -1,9 +1,12 @@
 """Messages about missing columns, with the name that may be meant; names and labels as they may be shown."""
 
+import re
 from collections import Counter
+from decimal import Decimal
 from difflib import get_close_matches
 
 LABELS = " to take labels from"
+_NUMBER = re.compile(r"[+-]?[0-9]{1,25}(\.[0-9]{0,25})?", re.ASCII)
 _CONTROLS = {c: 0x2400 + c for c in range(32)} | {127: 0x2421}  # their pictures
 _HIDDEN = (range(0x80, 0xA0), range(0x202A, 0x202F), range(0x2066, 0x206A), (0x2028, 0x2029), range(0xD800, 0xE000))
 _CONTROLS |= {c: 0xFFFD for codes in _HIDDEN for c in codes}
@@ -32,10 +35,14 @@ def meant(name, names):
 
 
 def alike(names):
-    """Return the names that differ from another one only in capitals or blanks."""
-    folded = ["".join(str(name).split()).casefold() for name in names]
+    """Return the names that differ from another one only in capitals, blanks or how they write the same number."""
+    folded = [_folded("".join(str(name).split()).casefold()) for name in names]
     times = Counter(folded)
     return [name for name, fold in zip(names, folded, strict=True) if times[fold] > 1]
+
+
+def _folded(text):
+    return str(Decimal(text).normalize()) if _NUMBER.fullmatch(text) else text
 
 
 def listed(values, most=8):

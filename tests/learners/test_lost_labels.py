@@ -96,6 +96,15 @@ def test_a_label_of_a_floating_type_in_files_is_refused_by_its_type_before_the_c
         assert budget.spent == (0, 0)
 
 
+def test_a_repeated_column_is_refused_at_predict_as_in_fit(frame):
+    X, y = frame
+    model = dpfast.HalfspaceClassifier(random_state=0).fit(X, y.astype(int))
+    twice = pd.concat([X, X[["age"]]], axis=1)
+    for refused in (model.predict, model.predict_proba, lambda table: model.fit(table, y)):
+        with pytest.raises(ValueError, match="two columns have the name 'age'"):
+            refused(twice)
+
+
 @pytest.mark.parametrize("kind", ["pandas", "numbered", "polars", "arrow"])
 def test_labels_in_a_frame_of_one_column_are_those_of_the_column(kind, frame):
     X, y = frame

@@ -11,6 +11,7 @@ import pytest
 from dpfast import HalfspaceClassifier, Schema
 from dpfast.tables import Boolean, Category, Date, Label, Numeric
 from dpfast.tables.drafts import nearly_numbers, remarks
+from dpfast.tables.naming import alike
 
 
 @pytest.fixture
@@ -221,7 +222,8 @@ def test_a_draft_tells_of_identifiers_dates_and_values_that_a_fit_could_not_use(
     draft = Schema.draft(table, missing=["n/a"])
     assert draft.missing_values == ("n/a",)
     assert remarks(draft, table, ["n/a"]) == [
-        "values of column 'sex' differ only in capitals or blanks: F, f. If they mean the same, write them alike first",
+        "values of column 'sex' differ only in capitals, blanks or the form of a number: F, f. If they mean the same, "
+        "write them alike first",
         "column 'patient' has 1,200 different values. Does it say whose a row is? Then protect persons: --unit "
         "'patient' --rows-per-unit K. If not, leave it out: --ignore 'patient'",
     ]
@@ -230,9 +232,16 @@ def test_a_draft_tells_of_identifiers_dates_and_values_that_a_fit_could_not_use(
 def test_a_draft_tells_of_labels_with_two_spellings():
     table = {"x": [1, 2, 3, 4, 5] * 6, "buys": ["yes", "Yes", "no", "no", "may be"] * 6}
     assert remarks(Schema.draft(table, "buys"), table) == [
-        "classes of the label 'buys' differ only in capitals or blanks: Yes, yes. If they mean the same, write them "
-        "alike first"
+        "classes of the label 'buys' differ only in capitals, blanks or the form of a number: Yes, yes. If they mean "
+        "the same, write them alike first"
     ]
+    assert alike(["1", "1.0", "01", "2", "1a", "-1", "9" * 30]) == ["1", "1.0", "01"]
+
+
+def test_a_draft_tells_of_numbers_with_leading_zeros():
+    table = {"zip": ["01234", "90210", "00501"] * 10, "share": ["0.5", "0", "7"] * 10, "x": range(30)}
+    (told,) = [each for each in remarks(Schema.draft(table), table) if "leading zeros" in each]
+    assert told.startswith("column 'zip' has numbers with leading zeros, such as '01234'")
 
 
 @pytest.mark.parametrize(
