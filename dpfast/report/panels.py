@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from html import escape
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,8 @@ from dpfast.report.text import MOST_COLUMNS, column_line, condition_text, names_
 from dpfast.report.trees import leaves
 from dpfast.tables.cells import CodeColumn
 
-_DRAWN, _POINTED = 4000, 900  # bins in all that are drawn, and bins with a tooltip: a page stays below 300 kB
-_BAR = 7  # bins that take as many bytes as a bar
+_DRAWN, _LISTED = 180_000, 60_000  # letters of panels and of rows of a table: a page stays below 300 kB
+_POINTED, _BAR = 900, 7  # bins in all with a tooltip, and bins that take as many bytes as a bar
 _MOST_RULES, _MOST_LETTERS = 400, 400  # and letters of names of columns that are not drawn
 _MOST_LEAVES = 20
 _STEPS = (0.5, 1.0, 2.0, -1.0)  # of the score, for which probabilities are given
@@ -57,6 +58,7 @@ def _rules(model):
             cells.append(f'<td class="n">{precision_text(worth)}</td>')
         drowned += pale
         lines.append(f"<tr{' class=pale' if pale else ''}>{''.join(cells)}</tr>")
+    lines = _first(lines, _DRAWN)
     head = "<th>order</th><th>condition</th><th>then</th>"
     if worths is not None:
         head += '<th class="n">rows that it decides</th><th class="n">share that it gets right</th>'
@@ -64,8 +66,8 @@ def _rules(model):
     if worths is not None:
         grey = " The counts of grey rules are no more than noise may be: they may decide no row at all." * bool(drowned)
         yield f'<p class="soft">Counts have noise, which the 95% intervals hold.{grey}</p>'
-    if len(model.rules_) > _MOST_RULES:
-        yield f'<p class="soft">and {len(model.rules_) - _MOST_RULES:,} rules after these</p>'
+    if len(model.rules_) > len(lines):
+        yield f'<p class="soft">and {len(model.rules_) - len(lines):,} rules after these</p>'
 
 
 # ---- curves ----------------------------------------------------------------------------------------------------------
@@ -107,11 +109,12 @@ def _curves(model, found: list[Term]) -> Iterable[str]:
     yield f'<p class="soft">{" ".join(notes)}</p>'
     clear = [term for term in found if term.clear]
     ends = np.cumsum([term.column.bins if term.column.ordered else _BAR * min(term.column.size, 12) for term in clear])
-    drawn, pale = int((ends <= max(_DRAWN, ends[0])).sum()) if clear else 0, lost_in_noise(found)
-    yield '<div class="terms">'
-    for term, end in zip(clear[:drawn], ends.tolist(), strict=False):
-        yield _panel(term, scale, len(classes), end <= _POINTED, counted)
-    yield "</div>"
+    drawn = _first(
+        (_panel(term, scale, len(classes), end <= _POINTED, counted) for term, end in zip(clear, ends, strict=True)),
+        _DRAWN,
+    )
+    pale = lost_in_noise(found)
+    yield f'<div class="terms">{"".join(drawn)}</div>'
     if pale:
         names = ", ".join(map(escape, pale))
         names = names if len(names) <= _MOST_LETTERS else names[: names.rfind(",", 0, _MOST_LETTERS)] + " and others"
@@ -120,8 +123,19 @@ def _curves(model, found: list[Term]) -> Iterable[str]:
             f'<p class="soft">{start}, with effects that are not clear of noise and not drawn: {names}. Leave a column '
             "out of the table if it must have no effect.</p>"
         )
-    if drawn < len(clear):
-        yield f'<p class="soft">Another {len(clear) - drawn:,} matter less than these, and are not drawn.</p>'
+    if len(drawn) < len(clear):
+        yield f'<p class="soft">Another {len(clear) - len(drawn):,} matter less than these, and are not drawn.</p>'
+
+
+def _first(pieces, letters):
+    """Return the first piece, and those after it that have at most so many letters together with it."""
+    kept, size = [], 0
+    for piece in pieces:
+        size += len(piece)
+        if kept and size > letters:
+            break
+        kept.append(piece)
+    return kept
 
 
 def _reading(model):
@@ -276,12 +290,11 @@ def columns_table(model: Any) -> Iterable[str]:
             '<p class="soft">What was discovered was read off the rows privately: the claim covers it. The rest was '
             "declared. Cells of columns that were discovered may be missing.</p>"
         )
-    rows = [
-        column_line(column, found.get(column.name), other.get(column.name)) for column in schema.columns[:MOST_COLUMNS]
-    ]
-    rows += [(name, "", "left out") for name in schema.ignore[:MOST_COLUMNS]]
-    yield plain_table("the columns", ("column", "what it holds", "how it is known"), rows)
-    more = max(0, len(schema.columns) - MOST_COLUMNS) + max(0, len(schema.ignore) - MOST_COLUMNS)
+    lines = (column_line(column, found.get(column.name), other.get(column.name)) for column in schema.columns)
+    ignored = ((name, "", "left out") for name in schema.ignore)
+    kept = _first(map(_line, islice(chain(lines, ignored), MOST_COLUMNS)), _LISTED)
+    yield _table("the columns", ("column", "what it holds", "how it is known"), kept)
+    more = len(schema.columns) + len(schema.ignore) - len(kept)
     if more:
         yield f'<p class="soft">and {more:,} more columns</p>'
 
@@ -293,6 +306,14 @@ def scrolled(name: str, table: str) -> str:
 
 def plain_table(name: str, head: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
     """Return a table of texts in a region of this name."""
+    return _table(name, head, map(_line, rows))
+
+
+def _table(name, head, lines):
     heads = "".join(f"<th>{escape(str(cell))}</th>" for cell in head)
-    lines = "".join(f"<tr>{''.join(f'<td>{escape(str(cell))}</td>' for cell in row)}</tr>" for row in rows)
-    return scrolled(name, f"<thead><tr>{heads}</tr></thead><tbody>{lines}</tbody>")
+    return scrolled(name, f"<thead><tr>{heads}</tr></thead><tbody>{''.join(lines)}</tbody>")
+
+
+def _line(cells):
+    """Return a row of a table."""
+    return f"<tr>{''.join(f'<td>{escape(str(cell))}</td>' for cell in cells)}</tr>"
