@@ -448,9 +448,15 @@ def class_numbers(identities: Iterable, classes: np.ndarray, rest: int) -> list[
 
 
 def refuse_fractions(identities: Iterable[str]) -> None:
-    """Refuse labels without a declared type that are numbers, but not whole ones; the classes are not declared."""
-    if any(each.startswith(NUMBER) and not each[2:].lstrip("-").isdecimal() for each in identities):
-        raise ValueError("Unknown label type: continuous. Labels are classes, and a number with decimals is none")
+    """Refuse labels without a declared type that are numbers, but not whole ones of 64 bits; none is declared.
+
+    Each is refused by itself, as those that are published later must have one type.
+    """
+    for number in (each[2:] for each in identities if each.startswith(NUMBER)):
+        if not number.lstrip("-").isdecimal():
+            raise ValueError("Unknown label type: continuous. Labels are classes, and a number with decimals is none")
+        if len(number) > 20 or not -(1 << 63) <= int(number) < 1 << 63:
+            raise ValueError(f"{_HELD}, got a larger integer: y.astype(str) makes text of labels")
 
 
 def counts_by_class(counts: Mapping[str, Any], classes: np.ndarray) -> Counter:

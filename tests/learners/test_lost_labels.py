@@ -135,3 +135,18 @@ def test_a_label_of_a_floating_type_is_refused_by_its_type_before_the_charge(sch
     assert result.exit_code == 2
     assert "spent" not in result.stderr
     assert "'cost' is of a floating type, and dpfast learns classes only" in result.stderr
+
+
+@pytest.mark.parametrize("large", [2**63, 10**30, -(2**63) - 1, 10**400])
+def test_integers_that_no_array_holds_are_refused_before_the_charge(large):
+    """Whatever else is discovered, the classes have a type that no later check refuses."""
+    budget = Budget(9.0, 1e-3)
+    table = pd.DataFrame({"a": np.arange(400) % 7})
+    for others in ([], [-1], ["yes"], [True]):
+        y = np.array([*others, *[large, 0] * 200][:400], object)
+        with pytest.raises(ValueError, match="integers, booleans or finite floats of at most 64 bits, got a larger"):
+            dpfast.HalfspaceClassifier(3.0, n_rounds=2, budget=budget).fit(table, y)
+    assert not budget.charges
+    y = np.array([2**63 - 1, -(2**63)] * 200, object)
+    model = dpfast.HalfspaceClassifier(9.0, 1e-3, n_rounds=2, budget=budget).fit(table, y)
+    assert model.classes_.tolist() == [-(2**63), 2**63 - 1]
