@@ -108,8 +108,10 @@ def steps(
 
 def _columns(places, shares, x):
     """Return columns of equal width above the horizontal axis whose areas are the shares of the rows there."""
-    grid = np.linspace(0, 1, _CELLS + 1)
-    held = np.diff(np.interp(grid, places, np.append(0.0, np.cumsum(shares))))
+    points = np.diff(places) == 0  # bins of one number, such as that of zeros
+    grid, spread = np.linspace(0, 1, _CELLS + 1), np.where(points, 0, shares)
+    held = np.diff(np.interp(grid, places, np.append(0.0, np.cumsum(spread))))
+    np.add.at(held, np.minimum(places[:-1][points] * _CELLS, _CELLS - 1).astype(int), shares[points])
     foot, wide = _HEIGHT - _BOTTOM, (x(1) - x(0)) / _CELLS
     steps = "".join(f"V{foot - up:.1f}h{wide:.2f}" for up in (_ROWS * held / (held.max() or 1.0)).tolist())
     return f'<path d="M{x(0):.1f} {foot}{steps}V{foot}z" class="rows"/>'

@@ -16,7 +16,7 @@ from dpfast.tables.cells import CodeColumn
 _DRAWN, _LISTED = 180_000, 60_000  # letters of panels and of rows of a table: a page stays below 300 kB
 _POINTED, _BAR = 900, 7  # bins in all with a tooltip, and bins that take as many bytes as a bar
 _MOST_RULES, _MOST_LETTERS = 400, 400  # and letters of names of columns that are not drawn
-_MOST_LEAVES = 20
+_MOST_LEAVES, _RANKED = 20, 8
 _STEPS = (0.5, 1.0, 2.0, -1.0)  # of the score, for which probabilities are given
 _CROWDED = 0.6  # bins are drawn equally wide if this share of them is in a tenth of the range
 
@@ -114,14 +114,14 @@ def _curves(model, found: list[Term]) -> Iterable[str]:
         _DRAWN,
     )
     pale = lost_in_noise(found)
-    yield f'<div class="terms">{"".join(drawn)}</div>'
+    yield f'<div class="terms">{_ranking(clear, len(classes))}{"".join(drawn)}</div>'
     if pale:
         names = ", ".join(map(escape, pale))
         names = names if len(names) <= _MOST_LETTERS else names[: names.rfind(",", 0, _MOST_LETTERS)] + " and others"
-        start = "Also used" if clear else "Used"
+        also = "also " * bool(clear)
         yield (
-            f'<p class="soft">{start}, with effects that are not clear of noise and not drawn: {names}. Leave a column '
-            "out of the table if it must have no effect.</p>"
+            f'<p class="soft">The model {also}uses these columns, but their effects are too noisy to draw: {names}. '
+            "Leave a column out of the table if it must have no effect.</p>"
         )
     if len(drawn) < len(clear):
         yield f'<p class="soft">Another {len(clear) - len(drawn):,} matter less than these, and are not drawn.</p>'
@@ -187,6 +187,25 @@ def _trees(model) -> Iterable[str]:
     yield plain_table("the combinations", ("rows with", "add to the score"), rows)
 
 
+def _ranking(clear, classes):
+    """Return a panel with the terms that matter most, by how much they move scores; nothing for a single term."""
+    if len(clear) < 2:
+        return ""
+    lines = []
+    for term in clear[:_RANKED]:
+        name = escape(term.column.name + (f" for {term.label}" if classes > 2 else ""))
+        width = 100 * term.importance / (clear[0].importance or 1.0)
+        lines.append(
+            f'<tr><td>{name}</td><td class="n">{term.importance:.2f}<div class="bar" style="width:{width:.0f}%"></div>'
+            "</td></tr>"
+        )
+    more = f" (the first {_RANKED})" * (len(clear) > _RANKED)
+    return (
+        f"<figure><figcaption>What matters most{more} <small>moves scores by, on average</small></figcaption>"
+        f"<table><tbody>{''.join(lines)}</tbody></table></figure>"
+    )
+
+
 def _panel(term: Term, scale: Scale, classes: int, pointed: bool, counted: bool) -> str:
     label = f" for {escape(str(term.label))}" if classes > 2 else ""
     name, effect = escape(term.column.name), f"<small>{label} moves scores by {term.importance:.2f}</small>"
@@ -240,7 +259,7 @@ def _axis(column: CodeColumn) -> Axis:
     middle = np.abs(places - 0.5).argmin()
     if counts.max() > _CROWDED * bins and bins > 4:
         places, middle = np.arange(bins + 1) / bins, bins // 2
-    shown = [0, int(middle), bins] if 0.2 < places[middle] < 0.8 else [0, bins]
+    shown = [0, int(middle), bins] if 0.25 < places[middle] < 0.75 else [0, bins]
     return Axis(places, [(float(places[k]), _short(column, float(ends[k]))) for k in shown], column.name)
 
 

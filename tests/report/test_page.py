@@ -14,6 +14,7 @@ import dpfast
 from dpfast import report
 from dpfast.learners.halfspaces.steepness import log_odds
 from dpfast.report.additive import constants, lost_in_noise
+from dpfast.report.drawing import Axis, Scale, steps
 from dpfast.report.text import summary
 from dpfast.tables import Boolean, Category, CodeTable, Label, Numeric, Schema
 from dpfast.tables.cells import CodeColumn
@@ -80,7 +81,7 @@ def test_a_column_of_one_value_moves_no_score(rng):
     assert (x.column.name, site.column.name, site.importance, site.clear) == ("x", "site", 0.0, False)
     assert np.ptp(site.weights) > 0  # noise of the values that no row has
     assert site.extremes() == (0, 0)
-    assert "Also used, with effects that are not clear of noise and not drawn: site." in report.page(model)
+    assert "The model also uses these columns, but their effects are too noisy to draw: site." in report.page(model)
 
 
 @pytest.mark.parametrize("size", [2, 20, 200])
@@ -181,6 +182,28 @@ def test_a_page_shows_where_the_rows_lie_and_names_its_axes(additive):
     assert "where the rows lie" not in page
 
 
+def test_rows_in_a_bin_of_a_single_number_are_drawn():
+    """Most amounts are 0, whose bin has no width on the axis: they were drawn nowhere."""
+    axis = Axis(np.array([0.0, 0.0, 0.5, 1.0, 1.0]), [], "gain")
+    shares = np.array([0.7, 0.1, 0.1, 0.1])
+    drawn = steps(axis, np.zeros(4), None, None, (), Scale.of([np.ones(1)]), "", shares)
+    heights = re.search(r'<path d="([^"]+)" class="rows"', drawn)[1]
+    up = np.array([114 - float(each) for each in re.findall(r"V([0-9.]+)h", heights)])
+    assert up[0] == 16
+    assert up[-1] == pytest.approx(16 * (0.1 + 0.1 / 24) / (0.7 + 0.1 / 24), abs=0.1)
+    assert up[1:-1] == pytest.approx(16 * 0.1 / 24 / (0.7 + 0.1 / 24), abs=0.1)
+
+
+def test_a_page_says_which_columns_matter_most(additive):
+    assert "What matters most" not in report.page(additive)  # one column is clear of noise
+    additive.coef_noise_ = 0 * additive.coef_noise_
+    page = report.page(additive)
+    told = re.search("What matters most <small>.*?</table>", page)[0]
+    names = [term.column.name for term in additive.terms()]
+    assert [each.replace("&lt;", "<").replace("&gt;", ">") for each in re.findall("<tr><td>(.*?)</td>", told)] == names
+    assert re.findall(r">([0-9.]+)<div", told) == [f"{term.importance:.2f}" for term in additive.terms()]
+
+
 def test_a_column_of_words_and_numbers_is_explained(rng):
     mixed = np.where(rng.random(4000) < 0.4, "trace", rng.normal(50, 9, 4000).round(1).astype(str))
     y = np.where(mixed == "trace", "yes", "no")
@@ -202,7 +225,7 @@ def test_a_model_of_noise_alone_says_so(rng):
     columns = {"x": rng.random(500), "y": rng.integers(0, 2, 500)}
     model = dpfast.HalfspaceClassifier(0.1, schema=schema, random_state=0).fit(columns)
     assert "no column is clear of noise; noise alone may have made these:" in str(model)
-    assert ">Used, with effects that are not clear of noise and not drawn: " in report.page(model)
+    assert ">The model uses these columns, but their effects are too noisy to draw: " in report.page(model)
 
 
 def test_groups_of_rare_values_share_a_line_and_count_together(rng):
@@ -478,7 +501,7 @@ def test_panels_have_one_scale_and_a_band_of_noise(additive):
     assert 'class="band"' in page
     before = additive.coef_noise_
     additive.coef_noise_ = np.full_like(before, 1e6)  # all of it may be noise
-    assert ">Used, with effects that are not clear of noise and not drawn: " in report.page(additive)
+    assert ">The model uses these columns, but their effects are too noisy to draw: " in report.page(additive)
     additive.coef_noise_ = before
 
 
@@ -593,7 +616,7 @@ def test_a_column_that_is_clear_for_some_class_is_not_said_to_be_noise(rng):
     model.coef_noise_[:] = 1e6
     model.coef_noise_[2, :size] = 0.0  # of the terms of three classes, one is clear of noise
     assert lost_in_noise(model.terms()) == ["dice"]
-    assert "Also used, with effects that are not clear of noise and not drawn: dice." in report.page(model)
+    assert "The model also uses these columns, but their effects are too noisy to draw: dice." in report.page(model)
 
 
 def test_the_tables_of_a_page_have_names_of_their_own(additive):
