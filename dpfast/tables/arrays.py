@@ -183,9 +183,13 @@ def as_numbers(X, sparse=()):
         with np.errstate(invalid="ignore"):  # the sum of huge entries is not finite either
             X = check_array(X, accept_sparse=list(sparse) or False, dtype=kind, ensure_min_samples=0)
     except ValueError as error:  # its message would repeat a cell
+        if str(error).startswith("Input contains NaN"):
+            raise ValueError('Input contains NaN; a fit with schema="discover" reads missing cells') from None
         if "could not convert" not in str(error):
             raise
-        raise ValueError("X holds text where numbers are wanted; declare columns of text in a schema") from None
+        raise ValueError(
+            'X holds text where numbers are wanted; declare columns of text in a schema, or give schema="discover"'
+        ) from None
     except OverflowError as error:  # an integer of Python
         raise ValueError(f"X holds a number too large for float64: {error}") from None
     if X.dtype.kind not in "biuf":

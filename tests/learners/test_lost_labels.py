@@ -96,6 +96,16 @@ def test_a_label_of_a_floating_type_in_files_is_refused_by_its_type_before_the_c
         assert budget.spent == (0, 0)
 
 
+@pytest.mark.parametrize(("cell", "said"), [(np.nan, "Input contains NaN"), ("a", "X holds text where numbers are")])
+def test_arrays_with_other_cells_than_numbers_are_refused_with_what_reads_them(cell, said, frame):
+    _, y = frame
+    X = np.arange(3000.0)[:, np.newaxis].astype(object)
+    X[::5] = cell
+    with pytest.raises(ValueError, match=f'{said}.*schema="discover"'):
+        dpfast.HalfspaceClassifier().fit(X, y.astype(int))
+    assert hasattr(dpfast.HalfspaceClassifier(schema="discover", random_state=0).fit(X, y.astype(int)), "encoder_")
+
+
 def test_a_repeated_column_is_refused_at_predict_as_in_fit(frame):
     X, y = frame
     model = dpfast.HalfspaceClassifier(random_state=0).fit(X, y.astype(int))
