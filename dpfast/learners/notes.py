@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from dpfast.tables.discovered import Discovered
 from dpfast.tables.naming import listed
 
 MOST_NOTES = 10  # lines that are printed
@@ -70,7 +71,8 @@ def _of_columns(encoder):
     for kind, names in kinds.items():
         yield f"Read as {kind}: {listed(names)}."
     if lost:
-        texts = len(lost) < len(columns) and any(each.reads == "text" for each in columns if each.name in lost)
+        unread = [column for column in columns if column.name in lost and isinstance(column, Discovered)]
+        texts = len(lost) < len(columns) and any(column.reads == "text" for column in unread)
         dates = " Dates such as 01/05/2020 in a file need dates= (--dates)." if texts else ""
         yield (
             f"Nothing was discovered of {len(lost):,} of {len(encoder.schema_.columns):,} columns ({listed(lost)}): "

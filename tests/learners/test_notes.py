@@ -8,6 +8,7 @@ import pytest
 
 import dpfast
 from dpfast.learners.notes import MOST_NOTES, notes_of, suggests_person
+from dpfast.tables import Category, Numeric, Schema
 
 LEARNERS = [
     dpfast.HalfspaceClassifier(random_state=0),
@@ -83,6 +84,16 @@ def test_dates_that_need_an_order_are_mentioned_only_where_words_were_not_discov
     few = dpfast.HalfspaceClassifier(epsilon=0.1, random_state=0).fit(rows[:60], table.y[:60], classes=["no", "yes"])
     assert any("Nothing was discovered of 3 of 3" in note for note in few.notes_)
     assert not any(said in note for note in few.notes_)
+
+
+def test_a_declared_column_of_which_nothing_was_discovered_is_noted():
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame(
+        {"job": [f"w{k}" for k in range(2000)], "age": rng.integers(0, 99, 2000), "pay": rng.random(2000)}
+    )
+    schema = Schema([Category("job"), Numeric("age"), Numeric("pay", 0, 1)])
+    model = dpfast.HalfspaceClassifier(schema=schema, random_state=0).fit(rows, rows.age > 50, classes=[False, True])
+    assert any("Nothing was discovered of 1 of 3 columns (job)" in note for note in model.notes_)
 
 
 def test_notes_are_in_the_file_and_on_the_page(table, tmp_path):
