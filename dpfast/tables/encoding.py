@@ -235,7 +235,7 @@ class Encoding:
                 raise ValueError(f"X and y must have as many rows, got {n} and {frame.n}")
         index, known = frame.identities(name, self.schema.missing_values)
         if (index < 0).any():
-            raise Fault(name, "has no label; leave the row out", int(np.argmax(index < 0)))
+            raise Fault(name, "has no label; leave out all rows that have none", int(np.argmax(index < 0)))
         if self._label.classes is not None:
             codes = class_numbers(known, np.array(self._label.classes), -1)
             wrong = np.flatnonzero(taken(np.array([*codes, -1]), index) < 0) if -1 in codes else ()
