@@ -37,22 +37,22 @@ def printed(text):
 
 def of_utility(rows):
     read = {"tables": {}}
-    for name, method, *figures, splits in rows:
+    for name, method, *figures, version, splits in rows:
         pairs = list(zip(utility.EPSILONS, map(float, figures), strict=True))
         if method == utility.NOT_PRIVATE:
             pairs = [(None, pairs[0][1])]
         medians = [{"epsilon": epsilon, "accuracy": accuracy, "setting": "as printed"} for epsilon, accuracy in pairs]
-        read["tables"].setdefault(name, {})[method] = {"seeds": int(splits), "medians": medians}
+        read["tables"].setdefault(name, {})[method] = {"seeds": int(splits), "version": version, "medians": medians}
     return read
 
 
 def of_tables(rows):
     read = {}
-    for name, model, *figures, error, seconds, splits in rows:
+    for name, model, *figures, error, version, splits in rows:
         cells = {}
         for epsilon, told in zip(tables.EPSILONS, figures, strict=True):
             accuracy, area = map(float, told.split("/"))
-            shared = {"calibration_error": float(error), "seconds": float(seconds), "splits": int(splits)}
+            shared = {"calibration_error": float(error), "version": version, "splits": int(splits)}
             cells[f"{epsilon:g}"] = {"accuracy": accuracy, "auc": area} | shared
         read.setdefault(name, {})[model] = cells
     return read

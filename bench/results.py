@@ -31,6 +31,11 @@ def machine(*packages):
     return {"processor": processor(), "cores": os.cpu_count(), "level": cpu.level(), "versions": versions}
 
 
+def minor():
+    """The minor version of dpfast, such as 0.2, of which figures are measured."""
+    return ".".join(version("dpfast").split(".")[:2])
+
+
 def sentence(machine):
     """One line that says what `machine` says."""
     versions = ", ".join(f"{package} {number}" for package, number in machine["versions"].items())

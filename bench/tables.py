@@ -9,10 +9,11 @@ favour. dpfast, noisy gradient and sufficient statistics protect against a repla
 0; `python bench/peer_environment.py --trees`) protect against an added or removed one, which is the weaker promise at
 the same numbers. The linear peers get the indicators of 32 equal-width bins for numbers. HistGradientBoosting, of
 scikit-learn with its defaults, is the ceiling: it is not private, and gets numbers as numbers and categories as
-categories. Times are of fits in a warm process, encoding included, reading of the file for none.
+categories. Times, in the JSON only, are of fits in a warm process, encoding included, reading of the file for none.
 
-Splits measured earlier are kept in --out; only missing ones are measured. `--models` alone measures nothing and writes
-the tables and pictures again. `python bench/earlier.py` makes a tables.json of the lines that the pages print.
+Splits that --out holds for the same minor version of dpfast are not measured again. `--models` alone measures nothing
+and writes the tables and pictures again. `python bench/earlier.py` makes a tables.json of the lines that the pages
+print. A line says for which minor version of dpfast it was measured.
 """
 
 import argparse
@@ -28,12 +29,14 @@ import peers
 import results
 import sufficient_statistics
 from scipy.special import expit
+from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import brier_score_loss, roc_auc_score
 from sklearn.model_selection import train_test_split
 
 import dpfast
+from dpfast.learners.fitting import NothingLearned
 
 EPSILONS = (0.1, 0.3, 1, 3)
 DELTA = 1e-6
@@ -54,18 +57,25 @@ def with_pairs(epsilon, schema):
     return dpfast.HalfspaceClassifier(epsilon, DELTA, schema=schema, interactions="auto")
 
 
+def without_trees(epsilon, schema):
+    return dpfast.HalfspaceClassifier(epsilon, DELTA, schema=schema, trees=0)
+
+
 def add_remove(epsilon, schema):
     return dpfast.HalfspaceClassifier(epsilon, DELTA, schema=schema, neighbors="add-remove")
 
 
 class _Undeclared:
-    """The same with nothing declared."""
+    """The same with nothing declared; a fit that finds fewer than two labels predicts the more frequent one."""
 
     def __init__(self, epsilon, schema):
         self._model, self._schema = dpfast.HalfspaceClassifier(epsilon, DELTA), schema
 
     def fit(self, X, y):
-        self._model.fit(X[self._schema.names], y)
+        try:
+            self._model.fit(X[self._schema.names], y)
+        except NothingLearned:
+            self._model = DummyClassifier(strategy="most_frequent").fit(X, y)
         return self
 
     @property
@@ -242,6 +252,7 @@ MODELS = {
     OWN: halfspace,
     UNDECLARED: _Undeclared,
     "HalfspaceClassifier, pairs": with_pairs,
+    "HalfspaceClassifier, no trees": without_trees,
     "HalfspaceClassifier, add-remove": add_remove,
     "DecisionListClassifier": decision_list,
     "logistic regression, not private": two_classes(_NotPrivate),
@@ -256,11 +267,11 @@ MODELS = {
 def figures(make, epsilon, table, splits, earlier=None):
     """Medians over splits, those of the most accurate setting; None if there is no such model.
 
-    Splits that `earlier` holds, the figures of the same cell, are not measured again.
+    Splits that `earlier` holds, the figures of the same cell, are not measured again if the version is the same.
     """
     X, y, schema = table
     labels = np.array(sorted(map(str, schema.label.classes)))
-    each = (earlier or {}).get("each", [[]])
+    each = earlier.get("each", [[]]) if earlier and earlier["version"] == results.minor() else [[]]
     for seed in range(len(each[0]), splits):
         model = make(epsilon, schema)
         if model is None:
@@ -280,7 +291,7 @@ def figures(make, epsilon, table, splits, earlier=None):
             found.append([*told(of_all, truth), seconds])
     names = ("accuracy", "auc", "brier", "calibration_error", "seconds")
     best = max(np.median(found, axis=0).tolist() for found in each)
-    return dict(zip(names, best, strict=True)) | {"splits": len(each[0]), "each": each}
+    return dict(zip(names, best, strict=True)) | {"splits": len(each[0]), "version": results.minor(), "each": each}
 
 
 def told(chances, truth):
@@ -305,7 +316,7 @@ def markdown(report):
         "model",
         *(f"epsilon {epsilon:g}" for epsilon in EPSILONS),
         "calibration error",
-        "fit, s",
+        "dpfast",
         "splits",
     ]
     rows = []
@@ -314,9 +325,9 @@ def markdown(report):
             cells = [by_epsilon[f"{epsilon:g}"] for epsilon in EPSILONS]
             middle = by_epsilon["1"]
             figures = [f"{cell['accuracy']:.3f} / {cell['auc']:.3f}" for cell in cells]
-            told = f"{middle['calibration_error']:.3f}", f"{middle['seconds']:.2f}", middle["splits"]
+            told = f"{middle['calibration_error']:.3f}", middle["version"], middle["splits"]
             rows.append([name if model == next(iter(by_model)) else "", model, *figures, *told])
-    text = "Accuracy / AUC, medians; calibration and time at epsilon 1.\n\n" + results.table(head, rows)
+    text = "Accuracy / AUC, medians; calibration at epsilon 1.\n\n" + results.table(head, rows)
     text += "\nDistance from HistGradientBoosting without privacy, the largest in area first:\n\n" + distances(report)
     private = {
         name: {

@@ -278,11 +278,12 @@ def measure(method, table, seeds):
         {"epsilon": epsilon, "accuracy": accuracy, "setting": setting}
         for epsilon, (accuracy, setting) in best_medians(records).items()
     ]
-    return {"seeds": seeds, "seconds": time.perf_counter() - start, "medians": medians}
+    seconds = time.perf_counter() - start
+    return {"seeds": seeds, "version": results.minor(), "seconds": seconds, "medians": medians}
 
 
 def markdown(report):
-    header = ["data", "method", *(f"epsilon {epsilon:g}" for epsilon in EPSILONS), "splits"]
+    header = ["data", "method", *(f"epsilon {epsilon:g}" for epsilon in EPSILONS), "dpfast", "splits"]
     rows, refusals, private = [], [], {}
     for name, by_method in report["tables"].items():
         for method, result in by_method.items():
@@ -291,9 +292,9 @@ def markdown(report):
                 continue
             found = {median["epsilon"]: median["accuracy"] for median in result["medians"]}
             cells = [found.get(epsilon, found.get(None, np.nan)) for epsilon in EPSILONS]
-            rows.append(
-                [name if name not in private else "", method, *(f"{cell:.3f}" for cell in cells), result["seeds"]]
-            )
+            measured = (f"{cell:.3f}" for cell in cells)
+            above = name if name not in private else ""
+            rows.append([above, method, *measured, result["version"], result["seeds"]])
             private.setdefault(name, {})
             if None not in found and "add-remove" not in method:
                 private[name][method] = {f"{epsilon:g}": cell for epsilon, cell in zip(EPSILONS, cells, strict=True)}

@@ -1,0 +1,75 @@
+"""Figures that pages print of learners are of this minor version, and are the same on every page."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import dpfast
+
+HERE = Path(__file__).parents[2]
+ACCURACY = HERE / "docs" / "results_accuracy.md"
+MINOR = ".".join(dpfast.__version__.split(".")[:2])
+
+
+def tables(path):
+    """The Markdown tables of a page: header and rows; an empty first cell says what the one above it says."""
+    found, rows = [], None
+    for line in path.read_text(encoding="utf-8").splitlines():
+        cells = [cell.strip() for cell in line.strip("| ").split("|")]
+        if not line.startswith("|"):
+            rows = None
+        elif rows is None:
+            rows = []
+            found.append((cells, rows))
+        elif set(line) - set("|-: "):
+            cells = [cell.strip() for cell in line.strip().removeprefix("|").removesuffix("|").split("|")]
+            rows.append([cells[0] or rows[-1][0], *cells[1:]])
+    return found
+
+
+def only(path, *head):
+    """The rows of the one table of a page whose header begins so."""
+    (rows,) = (rows for header, rows in tables(path) if header[: len(head)] == list(head) and "dpfast" in header)
+    return rows
+
+
+@pytest.mark.parametrize("head", [("table", "model")], ids="-".join)
+def test_figures_of_our_learners_are_of_this_minor_version(head):
+    own = [row for row in only(ACCURACY, *head) if row[1].split(",")[0] in dpfast.__all__]
+    assert len(own) > 20
+    assert {row[-2] for row in own} == {MINOR}
+
+
+def raw():
+    return {(row[0], row[1]): row[2:6] for row in only(ACCURACY, "table", "model")}
+
+
+def numbers(text):
+    return [float(number) for number in re.findall(r"[-+]?\d*\.\d+", text)]
+
+
+def test_the_front_page_has_the_figures_of_the_results():
+    measured = raw()
+    (rows,) = (rows for header, rows in tables(HERE / "README.md") if header[0] == "learner" and "epsilon 1" in header)
+    lines = (
+        "HalfspaceClassifier",
+        "HalfspaceClassifier, nothing declared",
+        "DecisionListClassifier",
+        "DPEBM",
+    )
+    for row, line in zip(rows, lines, strict=True):
+        assert line.split(",")[0] in row[0]
+        assert [numbers(cell) for cell in row[1:3]] == [numbers(cell) for cell in measured["adult", line][1:3]], line
+
+
+def test_the_price_of_privacy_is_the_distance_between_printed_figures():
+    measured = raw()
+    (rows,) = (rows for header, rows in tables(HERE / "docs" / "results.md") if header[:2] == ["table", "not private"])
+    assert {row[0] for row in rows} == {name for name, _ in measured}
+    for name, ceiling, *behind in rows:
+        above = numbers(measured[name, "HistGradientBoosting, not private"][0])
+        assert numbers(ceiling) == above
+        for cell, figures in zip(behind, measured[name, "HalfspaceClassifier"], strict=True):
+            for told, found, best in zip(numbers(cell), numbers(figures), above, strict=True):
+                assert told == pytest.approx(found - best, abs=0.00101), name
