@@ -67,7 +67,7 @@ MUTANTS = [
     _m("plan: many draws for the price of one", "plan", "shares[name] / each.times / (", "shares[name] / (", _PLAN),
     _m("plan: many counts for the price of one", "plan", "moved * pure[name].times / share", "moved / share", _PLAN),
     _m("plan: counts are not taken from the budget", "plan", "left, epsilon = split(task.epsilon, share_of(pure.values(), releases.values()))", "left, epsilon = task.epsilon, split(task.epsilon, share_of(pure.values(), releases.values()))[1]", _PLAN),
-    _m("run: noise in other steps than the sum", "run", "discrete_gaussian(_wide(exact) * steps, self._noise[name] * steps,", "discrete_gaussian(_wide(exact) * steps, self._noise[name],", _PLAN),
+    _m("run: noise in other steps than the sum", "run", "fine = discrete_gaussian(_wide(exact) * steps, self._noise[name] * steps, rng=self._paid.rng)", "fine = discrete_gaussian(_wide(exact) * steps, self._noise[name], rng=self._paid.rng)", _PLAN),
     _m("run: a release once too often", "run", "if used >= planned.times:", "if used > planned.times:", _PLAN),
     _m("run: more entries than planned", "run", "if size > planned.size:", "if False:", _PLAN),
     _m("run: releases are not counted", "run", "self._used[name] = used + 1", "self._used[name] = used", _PLAN),

@@ -76,7 +76,7 @@ def halfspace(
         if found is not None:
             from dpfast.learners.discovery import suffice
 
-            better = suffice(n if neighbors == "replace" else None, columns, epsilon)
+            better = suffice(n if neighbors == "replace" else None, columns or 1, epsilon)
             way = '--schema discover (schema="discover")' if better else "vectors, the default"
             say(f"An array or a file of numbers of this shape is likely to be better read by {way}.")
         say("The noise grows with the square root of the number of columns. With fewer bins, each bin has more rows.")
