@@ -328,7 +328,7 @@ def _picked(table: Any, kept: np.ndarray) -> Any:
         return [row for row, keep in zip(table, kept, strict=True) if keep]
     if hasattr(table, "tocsr"):
         return table.tocsr()[np.flatnonzero(kept)]
-    if hasattr(table, "get_column"):  # of polars
+    if hasattr(table, "get_column") or hasattr(table, "gather"):  # a frame or a column of polars
         return table[np.flatnonzero(kept)]
     try:
         return table[kept]

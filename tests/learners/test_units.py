@@ -8,6 +8,8 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from learners.test_costs import MODELS, X, Y
 from scipy import stats
@@ -340,3 +342,15 @@ def test_noise_that_is_too_much_for_persons_is_refused_before_the_charge(kind, s
 def test_texts_that_end_in_nul_are_units_of_their_own(ids, rng):
     assert bounded_rows(ids, 1, rng) is None
     assert bounded_rows([*ids, *ids], 1, rng).sum() == len(ids)
+
+
+@pytest.mark.parametrize("column", [list, tuple, np.array, pd.Series, pl.Series, pa.array], ids=str)
+def test_units_of_too_many_rows_are_bounded_in_columns_of_every_library(column):
+    """Whether a unit has too many rows must not decide whether a table is refused."""
+    y, units = [0, 1] * 20, np.arange(40) // 4
+    table = {"a": column([0, 0, 1] * 13 + [1]), "b": column([1, 0] * 20)}
+    for rows in (np.eye(40), table):
+        for most in (2, 4):
+            model = dpfast.HalfspaceClassifier(20.0, n_rounds=2, random_state=0)
+            model.fit(rows, column(y), classes=[0, 1], units=units, rows_per_unit=most)
+            assert model.privacy_.rows_per_unit == most
