@@ -119,7 +119,16 @@ class CoverDraws(NamedTuple):
     rounds: int = 1
 
     def curve(self, exponent: Fraction | float) -> CoverCurve:
-        """Return the curve of draws with an exponent."""
+        """Return the curve of draws with an exponent.
+
+        Parameters
+        ----------
+        exponent : Fraction or float
+
+        Returns
+        -------
+        CoverCurve
+        """
         t = Fraction(exponent)
         return CoverCurve(float_above(self.up * t), float_above(self.down * t), self.rounds)
 

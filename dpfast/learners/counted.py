@@ -144,7 +144,16 @@ class CountedClassifier(PrivateClassifier):
     probability_share: float = PROBABILITY_SHARE
 
     def counting(self, task: Task) -> dict[str, LaplaceSum]:
-        """Return the release of the class counts by its name, or none."""
+        """Return the release of the class counts by its name, or none.
+
+        Parameters
+        ----------
+        task : Task
+
+        Returns
+        -------
+        dict of str to LaplaceSum
+        """
         if not self.probability_share:
             return {}
         share = exact("probability_share", self.probability_share)
@@ -163,7 +172,19 @@ class CountedClassifier(PrivateClassifier):
         return f"class counts ({self.probability_share:g} of epsilon)"
 
     def count(self, model: Any, run: Run, counts: Callable[[], np.ndarray]) -> Any:
-        """Publish a model, and return it with noisy class counts if they were planned."""
+        """Publish a model, and return it with noisy class counts if they were planned.
+
+        Parameters
+        ----------
+        model : Model
+        run : Run
+        counts : callable
+            Returns the exact counts; called only if they were planned.
+
+        Returns
+        -------
+        Model
+        """
         run.model = model
         if not self.probability_share:
             return model

@@ -42,7 +42,16 @@ class Form:
     one_column: bool = False
 
     def coded(self, X: Any) -> Any:
-        """Return a table of codes in the form from which `rows` starts, with the names of its columns."""
+        """Return a table of codes in the form from which `rows` starts, with the names of its columns.
+
+        Parameters
+        ----------
+        X : table
+
+        Returns
+        -------
+        table
+        """
         return CodeBits(X).packed() if isinstance(X, CodeTable) else X
 
     def rows(self, X: Any) -> Any:
@@ -61,7 +70,16 @@ class Form:
         raise NotImplementedError
 
     def empty(self, X: Any) -> Any:
-        """Return the form of a row of zeros, if `rows` would refuse it."""
+        """Return the form of a row of zeros, if `rows` would refuse it.
+
+        Parameters
+        ----------
+        X : table
+
+        Returns
+        -------
+        table
+        """
         return self.rows(X)
 
 

@@ -55,19 +55,45 @@ class Kind:
 
 
 def count(least: int, most: int | None = None) -> Kind:
-    """Return the kind of integers of at least `least` and, if given, at most `most`."""
+    """Return the kind of integers of at least `least` and, if given, at most `most`.
+
+    Parameters
+    ----------
+    least : int
+    most : int, optional
+
+    Returns
+    -------
+    Kind
+    """
     high = math.inf if most is None else most
     wanted = f"of at least {least}" if most is None else f"in [{least}, {most}]"
     return Kind(f"be an integer {wanted}", lambda value: is_integer(value) and least <= value <= high, int)
 
 
 def positive() -> Kind:
-    """Return the kind of finite numbers above 0."""
+    """Return the kind of finite numbers above 0.
+
+    Returns
+    -------
+    Kind
+    """
     return Kind("be a finite number > 0", lambda value: is_real(value) and 0 < value <= sys.float_info.max)
 
 
 def real(low: float, high: float, ends: str = "[]") -> Kind:
-    """Return the kind of numbers from `low` to `high`; a round bracket in `ends` excludes that end."""
+    """Return the kind of numbers from `low` to `high`.
+
+    Parameters
+    ----------
+    low, high : float
+    ends : str, default="[]"
+        Two brackets; a round one excludes that end.
+
+    Returns
+    -------
+    Kind
+    """
     above = (lambda value: low < value) if ends[0] == "(" else (lambda value: low <= value)
     below = (lambda value: value < high) if ends[1] == ")" else (lambda value: value <= high)
     return Kind(
@@ -90,7 +116,12 @@ def ends() -> Kind:
 
 
 def flag() -> Kind:
-    """Return the kind of True and False."""
+    """Return the kind of True and False.
+
+    Returns
+    -------
+    Kind
+    """
     return Kind("be True or False", lambda value: isinstance(value, bool | np.bool_) or value in (0, 1), bool)
 
 
@@ -138,7 +169,21 @@ PAPERS = {  # that docstrings of learners cite
 
 
 def parameter(default: Any, kind: Kind | None = None, text: str = "") -> Any:
-    """Declare a keyword parameter in the body of an `estimator`; `text` is its entry in docstrings, after the colon."""
+    """Declare a keyword parameter in the body of an `estimator`.
+
+    Parameters
+    ----------
+    default : object
+    kind : Kind, optional
+        The values that are accepted; without it, nothing is checked.
+    text : str, default=""
+        The entry of the parameter in docstrings, after the colon.
+
+    Returns
+    -------
+    object
+        The field of a dataclass.
+    """
     return field(default=default, kw_only=True, metadata=described(kind, text))
 
 
@@ -177,6 +222,11 @@ def estimator(cls: type[T]) -> type[T]:
     The class becomes a dataclass: keyword parameters are declared by `parameter`, positional ones, and those that a
     class fixes (`init=False`), by `dataclasses.field`, which type checkers can read. Docstrings list positional ones
     first, then those of the class, then those of its bases.
+
+    Returns
+    -------
+    type
+        The same class.
     """
     whole: Any = dataclass(eq=False, repr=False, kw_only=True)(cls)
     known = {each.name: each for each in fields(whole) if each.init}

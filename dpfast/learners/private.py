@@ -48,6 +48,11 @@ class PrivateClassifier(PrivateParameters, CallbackSupportMixin, ClassifierMixin
     A learner is decorated by `estimator`, which writes its constructor, and declares its parameters by `parameter`. The
     name under which its models are saved is that of its class, or ``class Learner(PrivateClassifier, name="...")``.
 
+    Parameters
+    ----------
+    verbose : bool, default=False
+        Whether to show a progress bar.
+
     Attributes
     ----------
     classes_ : ndarray, shape (n_classes,)

@@ -32,6 +32,9 @@ class Rows:
         The public facts of the fit, after the discovery.
     parts : dpfast.parts.EngineParts
         The parts of the rows, for questions that keep a state.
+    form : table
+        The form of a row of zeros.
+    classes : ndarray, shape (n_classes,)
     prepared : object
         What `PrivateClassifier.prepare` returned before the charge.
     """
@@ -70,6 +73,16 @@ class Run:
 
     Every release is one that the plan names. Its noise is what the plan's `solve` gives, its exact value is a question
     that `dpfast.audit.replay` records, and it is counted in the claim.
+
+    Parameters
+    ----------
+    paid : object
+        The fit that was charged. `PrivateClassifier.fit` makes a run; a learner only uses it.
+    plan : Plan
+    solved : Solved
+        What the plan's `solve` gives.
+    progress : callable
+        Shows a progress bar for rounds.
 
     Attributes
     ----------

@@ -186,7 +186,7 @@ class PairTerm(Term):
 
     Attributes
     ----------
-    column, label, weights, noise, shares
+    column, label, weights, noise, shares, count_noise
         As in `Term`.
     sides : tuple of CodeColumn
         The meaning of the groups of the first and of the second column.

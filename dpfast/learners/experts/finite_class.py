@@ -201,7 +201,16 @@ class FiniteClassLearner(CountedClassifier, name="finite-class"):
         return self.count(model, run, lambda: rows.sum(_confused, model, rows.n_classes))
 
     def prepare(self, rows: Rows) -> np.ndarray:
-        """Return the errors of each hypothesis, exact and private; a function of others may fail here."""
+        """Return the errors of each hypothesis, exact and private; a function of others may fail here.
+
+        Parameters
+        ----------
+        rows : Rows
+
+        Returns
+        -------
+        ndarray of int64, shape (n_hypotheses,)
+        """
         if self._of_features():
             return rows.sum(_feature_errors)
         table = self._class()
