@@ -200,6 +200,18 @@ ROWS = (
         ("accounting/test_budget.py", "test_epsilon_and_delta_are_both_kept"),
     ),
     (
+        "a list on one bill: its curve as a pair of laws, from changes of slope",
+        "Dominating.mirror Dominating.curve_is_a_pair Dominating.change_on_the_grid Dominating.chord_across_1",
+        ("accounting/dominating.py", "rise[self.first + 1 :] - math.exp(self.step) * rise[self.first : -1]"),
+        ("accounting/test_dominating.py", "test_the_law_is_that_of_another_implementation_of_the_construction"),
+    ),
+    (
+        "lists and other releases on one bill: pairs compose",
+        "Dominating.pairs_compose Dominating.pair_beside",
+        ("accounting/dominating.py", "Return the law of both, which are on one grid."),
+        ("accounting/test_dominating.py", "test_lists_chosen_by_what_was_released_before_are_within_their_law"),
+    ),
+    (
         "random trees, drawn from what was released",
         "Privacy.post_processing",
         ("learners/halfspaces/trees.py", "Trees are drawn from these alone, so drawing them is"),
