@@ -34,7 +34,7 @@ def only(path, *head):
     return rows
 
 
-@pytest.mark.parametrize("head", [("table", "model")], ids="-".join)
+@pytest.mark.parametrize("head", [("table", "model"), ("data", "method")], ids="-".join)
 def test_figures_of_our_learners_are_of_this_minor_version(head):
     own = [row for row in only(ACCURACY, *head) if row[1].split(",")[0] in dpfast.__all__]
     assert len(own) > 20
