@@ -221,18 +221,18 @@ Proof.
     with ((a1 - a) / (a1 - a0) * H a0 + (1 - (a1 - a) / (a1 - a0)) * H a1) by (field; lra). auto.
 Qed.
 
-Lemma final_on H l : forall a0, on H l -> (forall a, 0 <= H a) -> 0 <= final (H a0) l.
+Lemma final_on H l : (forall a, 0 <= a -> 0 <= H a) -> forall a0, 0 <= a0 -> rising a0 l -> on H l -> 0 <= final (H a0) l.
 Proof.
-  induction l as [|[a1 h1] l IH]; simpl; intros a0 O P; [auto|].
+  intros P. induction l as [|[a1 h1] l IH]; simpl; intros a0 A R O; [auto|]. destruct R as [L R].
   assert (E : h1 = H a1) by (apply (O (a1, h1)); left; auto). subst h1.
-  apply IH; auto. intros d J. apply O. right; auto.
+  apply IH; auto; [lra|]. intros d J. apply O. right; auto.
 Qed.
 
 (** H is a bound on all divergences of a mechanism: convex, falling, 1 at 0 and at least 1 - a and 0.  Of its values at
     finitely many points two laws are made from the changes of slope.  Their divergences are the polygon: exactly H where
     H is one, and never below. *)
 Theorem curve_is_a_pair (H : R -> R) (l : list (R * R)) :
-  convex_from_0 H -> falls H -> H 0 = 1 -> (forall a, Rmax 0 (1 - a) <= H a) -> rising 0 l -> on H l ->
+  convex_from_0 H -> falls H -> H 0 = 1 -> (forall a, 0 <= a -> Rmax 0 (1 - a) <= H a) -> rising 0 l -> on H l ->
   let q := changes 0 1 l in
   let P := first_law (final 1 l) in
   let Q := second_law q in
@@ -240,11 +240,11 @@ Theorem curve_is_a_pair (H : R -> R) (l : list (R * R)) :
   forall a, 0 <= a -> profile (outcomes q) P Q a = polygon 0 1 l a /\ H a <= profile (outcomes q) P Q a.
 Proof.
   intros C F H0 L R O q P Q.
-  assert (N : forall a, 0 <= H a) by (intros a; eapply Rle_trans; [apply pos_nonneg|apply L]).
+  assert (N : forall a, 0 <= a -> 0 <= H a) by (intros a A; eapply Rle_trans; [apply pos_nonneg|apply L; auto]).
   assert (places : forall c, In c q -> 0 < fst c) by (apply changes_places; auto).
   assert (convex : forall c, In c q -> 0 <= snd c).
   { unfold q. rewrite <- H0. apply changes_convex; auto. lra. }
-  assert (rest : 0 <= final 1 l) by (rewrite <- H0; apply final_on; auto).
+  assert (rest : 0 <= final 1 l) by (rewrite <- H0; apply final_on; auto; lra).
   assert (one : final 1 l + Sum q (fun c => snd c * fst c) = 1).
   { rewrite (Sum_ext q _ (fun c => snd c * Rmax 0 (fst c - 0))).
     - unfold q. rewrite before_all by (auto; lra). ring.
@@ -252,7 +252,7 @@ Proof.
   assert (sl : Sum q snd <= 1).
   { unfold q. rewrite changes_sum. unfold slope. destruct l as [|[a1 h1] l']; [lra|]. destruct R as [R _].
     assert (E : h1 = H a1) by (apply (O (a1, h1)); left; auto). subst h1.
-    pose proof (L a1). pose proof (pos_ge (1 - a1)).
+    pose proof (L a1 ltac:(lra)). pose proof (pos_ge (1 - a1)).
     apply Rmult_le_reg_r with a1; [auto|]. replace (- ((H a1 - 1) / (a1 - 0)) * a1) with (1 - H a1) by (field; lra). lra. }
   split; [apply first_is_a_law; auto|]. split; [apply second_is_a_law; auto|]. intros a A.
   assert (E : profile (outcomes q) P Q a = polygon 0 1 l a).
@@ -293,6 +293,16 @@ Qed.
 (** (P, Q) dominates (A, B): at every a, not only at e^E for E >= 0. *)
 Definition dominates {X Y} (dom : list X) (P Q : X -> R) (dom' : list Y) (A B : Y -> R) : Prop :=
   forall a, 0 <= a -> profile dom' A B a <= profile dom P Q a.
+
+(** The pair of a bound dominates every mechanism whose divergences the bound covers. *)
+Corollary curve_dominates {X} (dom : list X) (A B : X -> R) (H : R -> R) (l : list (R * R)) :
+  convex_from_0 H -> falls H -> H 0 = 1 -> (forall a, 0 <= a -> Rmax 0 (1 - a) <= H a) -> rising 0 l -> on H l ->
+  (forall a, 0 <= a -> profile dom A B a <= H a) ->
+  dominates (outcomes (changes 0 1 l)) (first_law (final 1 l)) (second_law (changes 0 1 l)) dom A B.
+Proof.
+  intros C F H0 L R O U a Ha. apply Rle_trans with (H a); [auto|].
+  destruct (curve_is_a_pair H l C F H0 L R O) as [_ [_ P]]. apply (P a Ha).
+Qed.
 
 Lemma profile_scaled {X} (dom : list X) (P Q : X -> R) p r : 0 < p ->
   Sum dom (fun x => Rmax 0 (p * P x - r * Q x)) = p * profile dom P Q (r / p).

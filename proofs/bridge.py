@@ -207,7 +207,7 @@ ROWS = (
     ),
     (
         "lists and other releases on one bill: pairs compose",
-        "Dominating.pairs_compose Dominating.pair_beside",
+        "Dominating.curve_dominates Dominating.pairs_compose Dominating.pair_beside",
         ("accounting/dominating.py", "Return the law of both, which are on one grid."),
         ("accounting/test_dominating.py", "test_lists_chosen_by_what_was_released_before_are_within_their_law"),
     ),
