@@ -42,6 +42,16 @@ def _last_first(nodes):
             yield from _last_first([*node.collect()])
 
 
+LONG_ROOMS = {"audit", "bench", "docs", "faults", "mutants", "parts", "platforms", "premises", "testing", "typing"}
+
+
+def pytest_collection_modifyitems(items):
+    """Mark tests as quick, except those in rooms that start processes, replay fits or run pages: `pytest -m quick`."""
+    for item in items:
+        if not LONG_ROOMS.intersection(item.path.relative_to(HERE).parts if item.path.is_relative_to(HERE) else ()):
+            item.add_marker(pytest.mark.quick)
+
+
 def pytest_collection_finish():
     gc.freeze()  # modules and thousands of tests, which every full collection would walk through
     gc.enable()
