@@ -205,7 +205,7 @@ def main():
         found = report["tables"][name] = figures(X, y, {key: line[1:] for key, line in lines.items()})
         for method, *line in zip(METHODS, found["medians"], found["means"], strict=True):
             if line[0]:
-                print(f"{name}, {method}:", *(np.round(each, 3).tolist() for each in line), flush=True)
+                print(f"{name}, {method}:", *(np.round(each, 3).tolist() for each in line if each), flush=True)
         results.write(arguments.out, "unseen", report)
     (arguments.out / "unseen.md").write_text(markdown(report))
 
