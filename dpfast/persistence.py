@@ -1,6 +1,7 @@
 """Saved models: what was released, as JSON."""
 
 import os
+import re
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ _ENTRIES = (
     "format", "version", "model", "parameters", "classes", "n_features", "feature_names", "privacy", "released",
 )  # fmt: skip
 _FAULTS = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError)
+_ENCODING = re.compile(r"[a-z0-9_-]{1,40}")  # as Python names them
 MOST_FEATURES = 1 << 31
 _HOMES = {  # the module of each kind of model
     "boosted-halfspace": "halfspaces.boosted",
@@ -123,7 +125,7 @@ def _filled(model, document):
         model._restore_counts(document["class_counts"])
     if "card" in document:
         card = entries(document["card"], "dpfast", "public", maybe=CARD)
-        model._facts = card["public"]
+        model._facts = checked_facts(card["public"])
         if "figures" in card:
             model.figures_ = _figures(card["figures"])
         if "notes" in card:
@@ -150,6 +152,21 @@ def _filled(model, document):
     if claimed != asked:
         raise ValueError(f"the claim is for (epsilon, delta, neighbors) = {claimed}, the parameters say {asked}")
     return model
+
+
+def checked_facts(saved: Any) -> dict[str, Any] | None:
+    """Return the public facts of a file, checked: the settings of text must be some that `dpfast fit` can have."""
+    text = {} if saved is None else saved.get("text", {}) if isinstance(saved, dict) else None
+    if not isinstance(text, dict) or not {type(each) for each in text.values()} <= {str}:
+        raise ValueError(f"public facts, and settings of text, must be values by their names, got {saved!r}")
+    if text:
+        from dpfast.files.csv import check_settings
+
+        entries(text, maybe=("separator", "decimal", "dates", "encoding"))
+        if not _ENCODING.fullmatch(text.get("encoding", "utf-8")):
+            raise ValueError(f"the encoding must be the name of one, got {text['encoding'][:40]!r}")
+        check_settings(**{name: value for name, value in text.items() if name != "encoding"})
+    return saved
 
 
 def _figures(saved):

@@ -311,6 +311,39 @@ def test_what_is_no_model_is_refused_though_its_digest_fits(path, damage):
         dpfast.load(path)
 
 
+@pytest.mark.parametrize(
+    "public",
+    [
+        3,
+        ["text"],
+        {"text": None},
+        {"text": ["separator"]},
+        {"text": {"more": ";"}},
+        {"text": {"separator": ";;"}},
+        {"text": {"separator": ""}},
+        {"text": {"separator": None}},
+        {"text": {"separator": [";"]}},
+        {"text": {"decimal": 3}},
+        {"text": {"separator": ";", "decimal": ";"}},
+        {"text": {"dates": "ymd"}},
+        {"text": {"dates": None}},
+        {"text": {"encoding": ""}},
+        {"text": {"encoding": "../utf-8"}},
+        {"text": {"encoding": "latin-1\0"}},
+        {"text": {"encoding": "a" * 1000}},
+        {"text": {"encoding": {"utf-8": 1}}},
+    ],
+)
+def test_settings_of_text_that_no_fit_saves_are_refused(path, public):
+    document = json.loads(path.read_text())
+    path.write_text(signed({**document, "card": {**document["card"], "public": public}}))
+    with pytest.raises(ValueError, match=r"model\.json is damaged: ValueError"):
+        dpfast.load(path)
+    for right in (None, {}, {"text": {}}, {"text": {"decimal": ","}}, {"text": {"separator": "\t", "decimal": ","}}):
+        path.write_text(signed({**document, "card": {**document["card"], "public": right}}))
+        assert dpfast.load(path)._facts == right
+
+
 def test_a_lost_entry_is_named(path):
     document = json.loads(path.read_text())
     del document["released"]

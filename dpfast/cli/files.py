@@ -1,11 +1,14 @@
 """Files that commands read and write, and the schemas of tables."""
 
 import math
+import shlex
 from pathlib import Path
 
 from dpfast.tables.naming import listed
 
-from .report import errors
+from .report import errors, note
+
+_TEXT = {"separator": None, "decimal": ".", "dates": None, "encoding": "utf-8"}  # how text is read by default
 
 
 def read(data, **options):
@@ -63,14 +66,59 @@ def is_packed(X):
     return isinstance(X, BitMatrix)
 
 
-def name_features(estimator, names, label=None):
-    """Set the names of the columns and of the label of a fitted model, which arrays do not have."""
+def kept_settings(data, **text):
+    """Return the settings of a file of text that a model's file keeps: those that are not the defaults of its name."""
+    import codecs
+
+    from dpfast.files.names import kind_of, separator_of
+
+    if kind_of(Path(data)) != "csv":
+        return {}
+    text = _TEXT | text
+    text["encoding"] = codecs.lookup(text["encoding"]).name
+    usual = _TEXT | {"separator": separator_of(Path(data))}
+    return {name: text[name] for name in _TEXT if text[name] not in (None, usual[name])}
+
+
+def settings_for(data, estimator, **given):
+    """Return how to read a table: by the options that are given, and else as the text that the model was fitted on.
+
+    A line on standard error says which settings were taken from the model.
+    """
+    from dpfast.files.names import kind_of
+
+    kept = settings_of(estimator) if kind_of(Path(data)) == "csv" else {}
+    taken = {name: value for name, value in kept.items() if given[name] is None}
+    if taken:
+        note(f"{data} is read with {options_of(taken)}, as for the fit")
+    return _TEXT | {name: value for name, value in given.items() if value is not None} | taken
+
+
+def settings_of(estimator):
+    """Return the settings of the text that a model was fitted on, as far as they were kept."""
+    return (getattr(estimator, "_facts", None) or {}).get("text", {})
+
+
+def options_of(settings):
+    """Return settings of text as options for a command line."""
+    return " ".join(f"--{name} {shlex.quote(value)}" for name, value in settings.items())
+
+
+def name_features(estimator, names, label=None, text=None):
+    """Set the names of the columns and of the label of a fitted model, which arrays do not have, and how text was read.
+
+    `text` has the settings by `kept_settings`.
+    """
     import numpy as np
+
+    from dpfast.learners.saving import add_facts
 
     if names is not None:
         estimator.feature_names_in_ = np.array(names, dtype=object)
     if label is not None:
         estimator.name_label(label)
+    if text:
+        add_facts(estimator, text=text)
 
 
 def bytes_of(estimator, *, bits, threshold):

@@ -18,6 +18,7 @@ from .files import (
     classes_of,
     declaration_of,
     is_packed,
+    kept_settings,
     limits_of,
     name_features,
     read,
@@ -212,12 +213,13 @@ def fit(
 
             given = {"classes": declared} | of_persons(~test)
             read_in = time.perf_counter() - start
+            read_by["text"] = kept_settings(data, **text)
             estimator = estimator_of(model, parameters)  # only now: its import is slow, and the table may be refused
             out, learned_in = _fitted(state, estimator, data, (X, y), given, out, names, bits=bits, **read_by)
             if test_share:
                 shown = figures(estimator, X_test, y_test, rng, **of_persons(test))
                 exact = estimator.score(X_test, y_test) if show_private and len(y_test) else None
-        name_features(estimator, names, label)
+        name_features(estimator, names, label, read_by.get("text"))
         if shown:
             add_figures(estimator, out, shown, TESTED)
         tell(estimator)

@@ -65,6 +65,10 @@ SchemaFile = Annotated[
 Separator = Annotated[
     str | None, _table(help="Separator of the cells of a CSV file; by default a comma, a tab for .tsv.")
 ]
+SeparatorOfFit = Annotated[
+    str | None,
+    _table("--separator", help="Separator of the cells of a CSV file; by default that of the fit, or of the name."),
+]
 Memory = Annotated[float, _rare(min=0, help="GB of the table to keep in memory; the rest goes to a scratch file.")]
 Decimal = Annotated[str, _table(help="Decimal mark of a CSV file.")]
 Dates = Annotated[
@@ -72,3 +76,11 @@ Dates = Annotated[
     _table(help="Whether the day or the month comes first in dates such as 01/05/2020; by default they are words."),
 ]
 Encoding = Annotated[str, _table(help="Encoding of a CSV file.")]
+DecimalOfFit = Annotated[
+    str | None, _table("--decimal", help="Decimal mark of a CSV file; by default that of the fit.")
+]
+DatesOfFit = Annotated[
+    Literal["dmy", "mdy"] | None,
+    _table("--dates", help="Whether the day or the month comes first in dates; by default as for the fit."),
+]
+EncodingOfFit = Annotated[str | None, _table("--encoding", help="Encoding of a CSV file; by default that of the fit.")]

@@ -8,8 +8,8 @@ from rich.text import Text
 
 from dpfast.tables.naming import listed
 
-from .files import check_there, in_order, limits_of, read, read_codes_of, reading_of
-from .options import Data, Dates, Decimal, Encoding, Model, Separator, Written
+from .files import check_there, in_order, limits_of, read, read_codes_of, reading_of, settings_for
+from .options import Data, DatesOfFit, DecimalOfFit, EncodingOfFit, Model, SeparatorOfFit, Written
 from .outputs import check_files, csv_of
 from .report import errors, reporting
 
@@ -26,16 +26,17 @@ def predict(
     probabilities: Annotated[
         bool, typer.Option("--probabilities", help="Also write the probability of each class, with a header.")
     ] = False,
-    separator: Separator = None,
-    decimal: Decimal = ".",
-    dates: Dates = None,
-    encoding: Encoding = "utf-8",
+    separator: SeparatorOfFit = None,
+    decimal: DecimalOfFit = None,
+    dates: DatesOfFit = None,
+    encoding: EncodingOfFit = None,
     out: Written = None,
 ):
     """Predict the label of each row, and write one label to each line.
 
-    Columns are matched by their names, in any order. A prediction reveals something about its row: show it only to
-    those who may see the row.
+    Columns are matched by their names, in any order. A CSV file is read with the separator, decimal mark, order of
+    dates and encoding that were given to fit, unless an option says otherwise. A prediction reveals something about its
+    row: show it only to those who may see the row.
     """
     with reporting("no predictions were written") as state:
         check_files(out, MODEL=model, DATA=data)
@@ -49,13 +50,14 @@ def predict(
             raise ValueError(
                 f"{model} gives no probabilities: fit it with a --probability-share, or a list with --rule-counts"
             )
-        text = {"separator": separator, "decimal": decimal, "encoding": encoding, "dates": dates}
+        given = {"separator": separator, "decimal": decimal, "encoding": encoding, "dates": dates}
+        text = settings_for(data, estimator, **given)
         X, _ = table_for(estimator, model, data, label, threshold, numbers, **text)
         if lost := _read_as_missing(estimator, X):
             errors.print(
                 Text(
                     f"warning: no cell of {listed(lost)} is a number or a date as the model reads them: if these "
-                    "columns are not empty, give the --separator, --decimal and --dates of the fit"
+                    "columns are not empty, give the --separator, --decimal and --dates of this file"
                 ),
                 soft_wrap=True,
             )

@@ -57,8 +57,13 @@ def tell(estimator):
     notes = estimator.notes_
     if len(notes) > MOST_NOTES:
         notes = [*notes[: MOST_NOTES - 1], f"and {len(notes) - MOST_NOTES + 1} more, on the page of the model"]
-    for note in notes:
-        errors.print(Text(f"note: {' '.join(note.split())}"), soft_wrap=True)
+    for each in notes:
+        note(" ".join(each.split()))
+
+
+def note(text):
+    """Print a note in one line on standard error."""
+    errors.print(Text(f"note: {text}"), soft_wrap=True)
 
 
 def facts():

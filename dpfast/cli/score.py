@@ -5,8 +5,21 @@ from typing import Annotated
 import typer
 
 from .figures import figures, kept, printed
-from .files import charged, check_there
-from .options import Data, Dates, Decimal, Encoding, Epsilon, Json, Label, Ledger, Model, Relation, Seed, Separator
+from .files import charged, check_there, settings_for
+from .options import (
+    Data,
+    DatesOfFit,
+    DecimalOfFit,
+    EncodingOfFit,
+    Epsilon,
+    Json,
+    Label,
+    Ledger,
+    Model,
+    Relation,
+    Seed,
+    SeparatorOfFit,
+)
 from .outputs import check_files
 from .predict import table_for
 from .report import answer, facts, output, reporting
@@ -22,10 +35,10 @@ def score(
     numbers: Annotated[
         bool | None, typer.Option("--numbers/--bits", help="How to read features, as for predict.")
     ] = None,
-    separator: Separator = None,
-    decimal: Decimal = ".",
-    dates: Dates = None,
-    encoding: Encoding = "utf-8",
+    separator: SeparatorOfFit = None,
+    decimal: DecimalOfFit = None,
+    dates: DatesOfFit = None,
+    encoding: EncodingOfFit = None,
     seed: Seed = None,
     budget: Ledger = None,
     json: Json = False,
@@ -34,6 +47,8 @@ def score(
 
     The figures together are epsilon-DP for the rows of DATA. If the model was learned from some of these rows, its
     epsilon adds to that of the figures for them. A label that the model does not know counts as a wrong prediction.
+    A CSV file is read as by predict: with the separator, decimal mark, order of dates and encoding that were given to
+    fit, unless an option says otherwise.
     """
     with reporting("nothing was released"):
         check_files(None, MODEL=model, DATA=data, budget=budget)
@@ -46,7 +61,8 @@ def score(
         rng, epsilon = random.generator(seed), EPSILON.read("epsilon", epsilon)
         ledger = None if budget is None else charged(budget, neighbors)
         estimator = dpfast.load(model)
-        text = {"separator": separator, "decimal": decimal, "encoding": encoding, "dates": dates}
+        given = {"separator": separator, "decimal": decimal, "encoding": encoding, "dates": dates}
+        text = settings_for(data, estimator, **given)
         X, y = table_for(estimator, model, data, label, threshold, numbers, labelled=True, **text)
         if not len(y):
             raise ValueError(f"{data} has no rows")

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from .files import options_of, settings_of
 from .options import Json, Model
 from .outputs import check_files
 from .report import answer, facts, output, reporting, say, spent
@@ -36,6 +37,8 @@ def show(
         summary.add_row("labels", Text(", ".join(map(str, fitted.classes_.tolist()))))
         summary.add_row("columns", Text(f"{fitted.n_features_in_:,}, digest {columns_digest(document)[7:23]}"))
         summary.add_row("public", Text(_public(card.get("public") or {}, fitted)))
+        if settings := settings_of(fitted):
+            summary.add_row("text", Text(f"read with {options_of(settings)}"))
         summary.add_row(
             "parameters", Text(", ".join(f"{name}={value!r}" for name, value in document["parameters"].items()))
         )

@@ -66,13 +66,7 @@ class CsvFile:
     """
 
     def __init__(self, path, *, separator=",", decimal=".", encoding="utf-8", dates=None, names=None, before=None):
-        for name, value in (("separator", separator), ("decimal", decimal)):
-            if not isinstance(value, str) or len(value) != 1:
-                raise ValueError(f"the {name} must be one character, got {value!r}")
-        if separator == decimal:
-            raise ValueError(f"separator and decimal mark must differ, got {separator!r} for both")
-        if dates not in (None, "dmy", "mdy"):
-            raise ValueError(f'dates must be "dmy" or "mdy", got {dates!r}')
+        check_settings(separator=separator, decimal=decimal, dates=dates)
         self.path, self.separator, self.decimal, self.encoding = path, separator, decimal, encoding
         self.dates = dates
         self._header, self._before = 0, before
@@ -337,6 +331,17 @@ def _is_open(line, separator, is_open):
         at = line.find(separator, at) + 1
         if not at:
             return False
+
+
+def check_settings(*, dates=None, **marks):
+    """Refuse marks (the separator, the decimal mark) and an order of dates that no file of text can have."""
+    for name, value in marks.items():
+        if not isinstance(value, str) or len(value) != 1:
+            raise ValueError(f"the {name} must be one character, got {value!r}")
+    if len({*marks.values()}) < len(marks):
+        raise ValueError(f"separator and decimal mark must differ, got {marks['decimal']!r} for both")
+    if dates not in (None, "dmy", "mdy"):
+        raise ValueError(f'dates must be "dmy" or "mdy", got {dates!r}')
 
 
 def header_of(lines, separator):

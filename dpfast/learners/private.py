@@ -20,7 +20,7 @@ from dpfast.learners.parameters import VERBOSE, PrivateParameters, SchemaLike, e
 from dpfast.learners.plan import Plan, Task
 from dpfast.learners.reading import ENCODER_SHARE, SCHEMA_OR_NONE
 from dpfast.learners.run import Rows, Run
-from dpfast.learners.saving import write_model
+from dpfast.learners.saving import add_facts, write_model
 from dpfast.learners.scikit import BaseEstimator, CallbackSupportMixin, ClassifierMixin
 from dpfast.learners.transaction import model_of, read_model, transaction
 
@@ -220,7 +220,7 @@ class PrivateClassifier(PrivateParameters, CallbackSupportMixin, ClassifierMixin
         name : str
             A public name, like the names of columns.
         """
-        self._facts = {**(vars(self).get("_facts") or {}), "label": name}
+        add_facts(self, label=name)
 
     def report(self, path: str | os.PathLike[str]) -> None:
         """Write a self-contained HTML page with predictions, accuracy, privacy claim, the model and its table.

@@ -61,7 +61,7 @@ class Saved(Read):
         name : str
             A public name, like the names of columns.
         """
-        self._facts = {**(getattr(self, "_facts", None) or {}), "label": name}
+        add_facts(self, label=name)
 
     def _kept(self):
         """Return the further attributes that a card holds: private figures, noise, shares of rows."""
@@ -91,6 +91,11 @@ class Saved(Read):
             if encoder.found_:
                 document["encoder"] |= {"found": encoder.found_, "other": encoder.other_}
         return document
+
+
+def add_facts(estimator: Any, **facts: Any) -> None:
+    """Add public facts to those of a fitted model, which its file holds."""
+    estimator._facts = {**(vars(estimator).get("_facts") or {}), **facts}
 
 
 def columns_digest(document: dict[str, Any]) -> str:
@@ -155,7 +160,7 @@ def entries(saved: Any, *names: str, maybe: tuple[str, ...] = ()) -> dict[str, A
     """Return a dict that has exactly the entries `names`, and possibly those in `maybe`; refuse any other."""
     if not isinstance(saved, dict) or not set(names) <= set(saved) <= {*names, *maybe}:
         found = sorted(saved) if isinstance(saved, dict) else saved
-        raise ValueError(f"wanted the entries {', '.join(names)}, got {found!r}")
+        raise ValueError(f"wanted the entries {', '.join(names or maybe)}, got {found!r}")
     return saved
 
 

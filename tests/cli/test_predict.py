@@ -1,9 +1,16 @@
 import json
+import re
+from contextlib import suppress
+from encodings.aliases import aliases
 
 import numpy as np
+import pandas as pd
+import pytest
 
 import dpfast
-from dpfast.cli.files import read
+from dpfast.cli.files import kept_settings, read
+from dpfast.learners import saving
+from dpfast.persistence import checked_facts
 from dpfast.tables import Label, Numeric, Schema
 
 FIT = ["--model", "decision-list", "--epsilon", "1"]
@@ -111,7 +118,134 @@ def test_numbers_that_another_decimal_mark_makes_words_are_warned_of(run, tmp_pa
     fit = ["fit", table, *text, "--label", "y", "--classes", "no,yes", "--epsilon", 1, "--seed", 0, "--out", model]
     assert run(*fit).exit_code == 0
     said = "warning: no cell of dose is a number or a date as the model reads them"
-    assert said not in run("predict", model, table, *text).stderr
-    assert said in run("predict", model, table, "--separator", ";").stderr
+    assert said not in run("predict", model, table).stderr
+    assert said in run("predict", model, table, "--decimal", ".").stderr
     table.write_text("dose\n\n")  # few rows may all be missing
     assert said not in run("predict", model, table).stderr
+
+
+TEXT = ["--separator", ";", "--decimal", ",", "--dates", "dmy", "--encoding", "latin-1"]
+
+
+@pytest.fixture
+def abroad(tmp_path, rng):
+    """A file in Latin-1, with semicolons, decimal commas and days before months, and the same rows in another format.
+
+    The label follows from dose, seen and town; without the settings of the fit, each of them is read as another value.
+    """
+    dose, month, town = rng.integers(0, 9999, 3000), rng.integers(1, 13, 3000), rng.choice(["Köln", "Graz"], 3000)
+    rows = list(zip(dose.tolist(), month.tolist(), town.tolist(), strict=True))
+    labels = ["yes" if d / 5000 + m / 6 + (t == "Köln") > 2.5 else "no" for d, m, t in rows]
+    there, here = tmp_path / "abroad.csv", tmp_path / "here.csv"
+    lines = [f"{d // 100},{d % 100:02};{m % 9 + 1:02}/{m:02}/2020;{t}" for d, m, t in rows]
+    whole = [f"{line};{label}" for line, label in zip(lines, labels, strict=True)]
+    there.write_text("\n".join(["dose;seen;town;y", *whole]) + "\n", encoding="latin-1")
+    lines = [f"{d // 100}.{d % 100:02},2020-{m:02}-{m % 9 + 1:02},{t}" for d, m, t in rows]
+    here.write_text("\n".join(["dose,seen,town", *lines]) + "\n", encoding="utf-8")
+    return there, here
+
+
+@pytest.fixture
+def fit_abroad(run, abroad, tmp_path):
+    path = tmp_path / "abroad.json"
+    result = run("fit", abroad[0], *TEXT, "--label", "y", "--epsilon", 8, "--seed", 1, "--out", path)
+    assert result.exit_code == 0, result.stderr
+    return path
+
+
+def test_text_is_read_as_the_fit_read_it(run, abroad, fit_abroad):
+    there, _ = abroad
+    expected = run("predict", fit_abroad, there, *TEXT)
+    assert {*expected.stdout.split()} == {"no", "yes"}
+    assert "note" not in expected.stderr  # nothing was taken from the model
+    told = run("predict", fit_abroad, there)
+    assert told.exit_code == 0, told.stderr
+    assert told.stdout == expected.stdout
+    said = f"note: {there} is read with --separator ';' --decimal , --dates dmy --encoding iso8859-1, as for the fit"
+    assert said in told.stderr
+    assert "read with --encoding iso8859-1, as" in run("predict", fit_abroad, there, *TEXT[:-2]).stderr
+    score = ["--epsilon", 2, "--seed", 1]
+    scored = run("score", fit_abroad, there, *score)
+    assert scored.stdout == run("score", fit_abroad, there, *score, *TEXT).stdout
+    assert float(re.search(r"accuracy +(\S+)", scored.stdout)[1]) > 0.8
+    assert said in scored.stderr
+
+
+def test_an_option_replaces_what_the_fit_declared(run, abroad, fit_abroad, tmp_path):
+    there, here = abroad
+    usual = ["--separator", ",", "--decimal", ".", "--encoding", "utf-8"]
+    told = run("predict", fit_abroad, here, *usual)
+    assert told.stdout == run("predict", fit_abroad, there).stdout
+    assert "read with --dates dmy, as for the fit" in told.stderr
+    pd.read_csv(here).to_parquet(tmp_path / "here.parquet")  # has no text to read
+    told = run("predict", fit_abroad, tmp_path / "here.parquet")
+    assert told.exit_code == 0, told.stderr
+    assert "note" not in told.stderr
+
+
+def test_a_model_keeps_only_declared_settings_of_text(run, abroad, fit_abroad, trees, model, tmp_path):
+    settings = {"separator": ";", "decimal": ",", "dates": "dmy", "encoding": "iso8859-1"}
+    assert dpfast.load(fit_abroad)._facts["text"] == settings
+    assert "--separator ';' --decimal , --dates dmy --encoding iso8859-1" in run("show", fit_abroad).stdout
+    dpfast.load(fit_abroad).save(tmp_path / "again.json")
+    assert dpfast.load(tmp_path / "again.json")._facts["text"] == settings
+    assert "text" not in dpfast.load(model)._facts
+    said = [
+        "--label",
+        "tree",
+        "--separator",
+        ",",
+        "--encoding",
+        "UTF8",
+        "--test-share",
+        0,
+        "--out",
+        tmp_path / "m.json",
+    ]
+    assert run("fit", trees, *FIT, *said).exit_code == 0  # the defaults, given
+    assert "text" not in dpfast.load(tmp_path / "m.json")._facts
+    pd.read_csv(trees).to_parquet(tmp_path / "trees.parquet")
+    command = ["fit", tmp_path / "trees.parquet", *FIT, "--label", "tree", "--test-share", 0, "--decimal", ","]
+    assert run(*command, "--out", tmp_path / "m.json").exit_code == 0
+    assert "text" not in dpfast.load(tmp_path / "m.json")._facts
+
+
+@pytest.mark.parametrize("options", [["decision-list"], ["net", "--numbers"], ["boost", "--numbers"]])
+def test_a_model_of_plain_rows_is_read_as_the_fit_was(run, trees, tmp_path, options):
+    table, out = tmp_path / "semicolons.csv", tmp_path / "m.json"
+    table.write_text(trees.read_text().replace(",", ";").replace("cold [C]", "kälte"), encoding="latin-1")
+    text = ["--separator", ";", "--encoding", "latin1"]
+    fit = ["fit", table, "--label", "tree", "--epsilon", 1, "--seed", 1, "--model", *options, *text, "--out", out]
+    assert run(*fit).exit_code == 0
+    told = run("predict", out, table, "--label", "tree")
+    assert told.exit_code == 0, told.stderr
+    assert told.stdout == run("predict", out, table, "--label", "tree", *text).stdout
+
+
+def test_a_model_without_settings_of_text_is_read_by_default(run, refused, abroad, fit_abroad, tmp_path):
+    document = json.loads(fit_abroad.read_text())
+    del document["card"]["public"]["text"]  # a file of an earlier version
+    del document["digest"]
+    fit_abroad.write_text(json.dumps(document | {"digest": saving._digest(document)}))
+    assert run("predict", fit_abroad, abroad[1]).exit_code == 0
+    assert "give its encoding" in refused("predict", fit_abroad, abroad[0])
+    assert run("predict", fit_abroad, abroad[0], *TEXT).exit_code == 0
+
+
+def test_a_saved_encoding_that_is_none_is_an_error(run, abroad, fit_abroad):
+    document = json.loads(fit_abroad.read_text())
+    del document["digest"]
+    for encoding in ("rot13", "zlib", "no-such-one"):
+        document["card"]["public"]["text"]["encoding"] = encoding
+        fit_abroad.write_text(json.dumps(document | {"digest": saving._digest(document)}))
+        told = run("predict", fit_abroad, abroad[0])
+        assert (told.exit_code, told.stdout) == (2, "")
+        assert f"error: {abroad[0]}: " in told.stderr
+        assert run("predict", fit_abroad, abroad[0], "--encoding", "latin-1").exit_code == 0
+
+
+def test_the_name_of_every_encoding_can_be_kept(trees):
+    for alias in {*aliases, *aliases.values(), "utf-8-sig", "ISO_8859-1:1987"}:
+        with suppress(LookupError):  # of another platform
+            kept = kept_settings(trees, encoding=alias)
+            assert checked_facts({"text": kept}) == {"text": kept}
