@@ -67,7 +67,10 @@ Separator = Annotated[
 ]
 SeparatorOfFit = Annotated[
     str | None,
-    _table("--separator", help="Separator of the cells of a CSV file; by default that of the fit, or of the name."),
+    _table(
+        "--separator",
+        help="Separator of the cells of a CSV file; by default the one given to fit, else a comma, a tab for .tsv.",
+    ),
 ]
 Memory = Annotated[float, _rare(min=0, help="GB of the table to keep in memory; the rest goes to a scratch file.")]
 Decimal = Annotated[str, _table(help="Decimal mark of a CSV file.")]
@@ -77,10 +80,12 @@ Dates = Annotated[
 ]
 Encoding = Annotated[str, _table(help="Encoding of a CSV file.")]
 DecimalOfFit = Annotated[
-    str | None, _table("--decimal", help="Decimal mark of a CSV file; by default that of the fit.")
+    str | None, _table("--decimal", help="Decimal mark of a CSV file; by default the one given to fit, else a point.")
 ]
 DatesOfFit = Annotated[
     Literal["dmy", "mdy"] | None,
-    _table("--dates", help="Whether the day or the month comes first in dates; by default as for the fit."),
+    _table("--dates", help="Whether the day or the month comes first in dates; by default as given to fit."),
 ]
-EncodingOfFit = Annotated[str | None, _table("--encoding", help="Encoding of a CSV file; by default that of the fit.")]
+EncodingOfFit = Annotated[
+    str | None, _table("--encoding", help="Encoding of a CSV file; by default the one given to fit, else utf-8.")
+]
