@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "bits.h"
+#include "capped_scaling.h"
 #include "classes.h"
 #include "codes.h"
 #include "cover.h"
@@ -30,6 +31,7 @@
 #include "net.h"
 #include "noise.h"
 #include "reals.h"
+#include "resampling.h"
 #include "scores.h"
 #include "signs.h"
 #include "sparse_vector.h"
@@ -433,6 +435,41 @@ static void draw_below(bool measuring) {
     drawn = zeros(DRAWS, 8);
 }
 
+static double *weights_of_doubles(size_t n) {
+    uint64_t state = 11;
+    double *out = zeros(n, 8);
+    for (size_t i = 0; i < n; i++) out[i] = (double)(mix(&state) >> 40);
+    return out;
+}
+
+static void resampling_draw(bool measuring) {
+    static double *weight, largest;
+    static uint64_t *upto;
+    static int64_t *drawn;
+    if (measuring) {
+        dpf_resampling_check(weight, SCORES, &largest);
+        dpf_resampling_sum(weight, SCORES, 1, upto);
+        dpf_resampling_draw(&rng, weight, SCORES, 1, upto, N, drawn);
+        return;
+    }
+    weight = weights_of_doubles(SCORES);
+    upto = zeros((SCORES + DPF_RESAMPLING_BLOCK - 1) / DPF_RESAMPLING_BLOCK, 8);
+    drawn = zeros(N, 8);
+}
+
+static void capped_scaling_project(bool measuring) {
+    static double *weight, *out, rest, largest;
+    static size_t capped, positive;
+    if (measuring) {
+        dpf_capped_scaling_check(weight, SCORES, &positive, &largest);
+        dpf_capped_scaling_count(weight, SCORES, 0x1p-23, &capped, &rest);
+        dpf_capped_scaling_apply(weight, SCORES, 0x1p-23, out);
+        return;
+    }
+    weight = weights_of_doubles(SCORES);
+    out = zeros(SCORES, 8);
+}
+
 static void trees_leaves(bool measuring) {
     enum { TREES = 16, DEPTH = 4, NODES = (1 << DEPTH) - 1, COLUMNS = 8 };
     static const uint8_t *column[COLUMNS];
@@ -632,6 +669,8 @@ static const struct {
     {"draw_below", draw_below},
     {"classes_counts", classes_counts},
     {"trees_leaves", trees_leaves},
+    {"resampling_draw", resampling_draw},
+    {"capped_scaling_project", capped_scaling_project},
     {"signs_matrix", signs_matrix},
     {"logistic_two", logistic_two},
     {"logistic_many", logistic_many},
