@@ -17,7 +17,7 @@ from dpfast.learners.halfspaces.model import HalfspaceState, Noise, class_weight
 from dpfast.learners.halfspaces.pairs import GROUPS, restored
 from dpfast.learners.halfspaces.plain import PlainImage
 from dpfast.learners.halfspaces.steepness import log_chances, log_odds, score_of
-from dpfast.learners.halfspaces.trees import BEFORE, DEEPEST, MOST_TREES, depth_of, restored_forest
+from dpfast.learners.halfspaces.trees import BEFORE, DEEPEST, MOST_TREES, depth_of, held_codes, restored_forest
 from dpfast.learners.parameters import Kind, auto, count, estimator, flag, optional, parameter, positive
 from dpfast.learners.saving import entries, integer, reals
 from dpfast.mechanisms import discrete_gaussian
@@ -87,9 +87,9 @@ class HalfspaceClassifier(PrivateClassifier):
         The number of random trees, for a `CodeTable` or a table with a schema; 0 for other rows. Trees see what columns
         say together. They are drawn from what the first rounds released, so they cost no privacy, and each is one more
         column, whose codes are its leaves: see `dpfast.learners.halfspaces.trees`. "auto" is 100 if the rows are many
-        enough for the budget, that is, if n mu is at least 10,000, where n is the public or released number of rows,
-        and a Gaussian mechanism of sensitivity 1 and standard deviation 1 / mu is (epsilon, delta)-DP; otherwise, and
-        with `interactions`, it is 0.
+        enough for the budget, that is, if n mu is at least 10,000 and 72 for each code that rows have by the released
+        counts. Here n is the public or released number of rows, and a Gaussian mechanism of sensitivity 1 and standard
+        deviation 1 / mu is (epsilon, delta)-DP. Otherwise, and with `interactions`, it is 0.
     encoder_share : float in (0, 1) or "auto", default="auto"
         Share of the bill for the survey that discovers what is not declared, in squares of the sensitivity over the
         noise. "auto" is .06, or more if rows are few: see `dpfast.learners.discovery.plan`.
@@ -177,7 +177,7 @@ class HalfspaceClassifier(PrivateClassifier):
             run.attributes["class_weight_"] = sizes.min() / sizes
         deviation, alone = noise.sigma / image.reach, int(p.n_rounds * _BEFORE_PAIRS) if most else -1
         model.begin(deviation, p)
-        depth = depth_of(image.opening.n, p.epsilon, p.delta, p.trees) if trees else 0
+        depth = depth_of(image.opening.n, p.epsilon, p.delta, p.trees, held_codes(image.opening)) if trees else 0
         bare = int(p.n_rounds * BEFORE) if depth else -1
         for done in self._shown(range(p.n_rounds), "rounds", parts, public):
             if done == bare:

@@ -42,6 +42,8 @@ MOST_TREES, DEEPEST = 1000, 6
 BEFORE = Fraction(15, 100)  # share of the rounds before trees are drawn
 _TREES = 100  # for trees="auto"
 _ENOUGH = 10_000  # for trees="auto": n mu, with n rows and a budget of one Gaussian mechanism of parameter mu
+_EACH = 72  # and n mu for each code that rows have, which may be a signal of its own that trees take noise from
+_MOST_EACH = 20  # codes of a column of numbers: its image has few entries
 _DEPTHS = ((1, 4), (16_000, 5), (40_000, 6))  # the depth, from n mu on
 _RATIO = 6.0  # of the mean square of the images of leaves to that of the other columns
 _FLOOR = 0.05  # of the largest term, added to the size of every term
@@ -120,12 +122,30 @@ def most_trees(trees: int | str) -> int:
     return _TREES if trees == "auto" else int(trees)
 
 
-def depth_of(n: float, epsilon: float, delta: float, trees: int | str) -> int:
-    """Return the depth of the trees, or 0 for none, given the public or released number of rows and the budget."""
+def depth_of(n: float, epsilon: float, delta: float, trees: int | str, codes: float = 0.0) -> int:
+    """Return the depth of the trees, or 0 for none.
+
+    It follows from the public or released number of rows, from the budget and, for "auto", from `held_codes`.
+    """
     many = n / gaussian_sigma(epsilon, delta)
-    if trees == "auto" and many < _ENOUGH:
+    if trees == "auto" and many < max(_ENOUGH, _EACH * codes):
         return 0
     return max(depth for least, depth in _DEPTHS if many >= least or depth == _DEPTHS[0][1])
+
+
+def held_codes(opening: Any) -> float:
+    """Return about how many codes of all columns rows have, by released counts: for shares s, one over the sum of s^2.
+
+    Leaves make the images of single columns shorter beside the noise. Where effects are spread over many values, each
+    of them needs a clear sum, and trees would cost accuracy, however many rows there are.
+    """
+    held = 0.0
+    for count, rank in zip(opening.counts, opening.ranks, strict=True):
+        total = reals.sum(count)
+        if total > 0:
+            codes = total**2 / reals.dot(count, count)
+            held += codes if rank is None else min(codes, _MOST_EACH)
+    return held
 
 
 def weight(square: float, trees: int) -> float:

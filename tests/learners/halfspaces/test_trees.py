@@ -13,7 +13,7 @@ from dpfast.audit import replay
 from dpfast.learners.halfspaces import halfspace
 from dpfast.learners.halfspaces.halfspace import image_of
 from dpfast.learners.halfspaces.images import Opening
-from dpfast.learners.halfspaces.trees import Forest, depth_of, grow, restored_forest, weight
+from dpfast.learners.halfspaces.trees import Forest, depth_of, grow, held_codes, restored_forest, weight
 from dpfast.parts.blocks import Piece
 from dpfast.tables import Category, Label, Numeric, Schema
 from dpfast.tables.cells import CodeColumn
@@ -230,12 +230,28 @@ def test_auto_is_on_by_public_or_released_numbers_alone(rng):
     assert depth_of(1e6, 1.0, 1e-6, "auto") == 6
     assert depth_of(3e4, 1.0, 1e-6, "auto") == 0
     assert depth_of(100, 0.1, 1e-6, 3) == 4
+    assert depth_of(1e5, 1.0, 1e-6, "auto", codes=300) == 5
+    assert depth_of(1e5, 1.0, 1e-6, "auto", codes=400) == 0
+    assert depth_of(1e5, 1.0, 1e-6, 7, codes=400) == 5
     table, labels = exclusive(rng, 500)
     model = dpfast.HalfspaceClassifier(random_state=0, n_rounds=10).fit(table, labels, classes=[0, 1])
     assert model.trees_ is None
     many = dpfast.HalfspaceClassifier(5000.0, random_state=0, n_rounds=10).fit(table, labels, classes=[0, 1])
     assert many.trees_ is not None
     assert clone(many).set_params(interactions=1).fit(table, labels, classes=[0, 1]).trees_ is None
+
+
+def test_codes_that_rows_have_are_counted_by_their_shares():
+    counts = np.full(200, 10.0), np.array([1000.0, 1000.0, 0.0]), np.full(33, 60.0), np.zeros(4)
+    told = Opening(2000.0, np.array([1000.0, 1000.0]), counts, (None, None, np.linspace(-1, 1, 32), None))
+    assert held_codes(told) == pytest.approx(200 + 2 + 20)
+
+
+def test_effects_that_are_spread_over_many_values_have_no_trees(rng):
+    codes, effects = rng.integers(0, 200, (16_000, 10)), rng.normal(size=(10, 200))
+    labels = (sum(effects[j, codes[:, j]] for j in range(10)) > 0).astype(int)
+    model = dpfast.HalfspaceClassifier(3.0, n_rounds=20, random_state=0)
+    assert model.fit(CodeTable(codes, [200] * 10), labels, classes=[0, 1]).trees_ is None
 
 
 def test_rows_that_are_not_codes_have_no_trees(rng):
