@@ -45,15 +45,15 @@ def test_a_report_names_methods_splits_and_who_is_ahead():
 
     exact = [{"epsilon": None, "accuracy": 0.99, "setting": ""}]
     methods = {
-        utility.OWN: {"seeds": 10, "medians": medians(0.6, 0.7, 0.8, 0.9)},
-        utility.NOT_PRIVATE: {"seeds": 3, "medians": exact},
-        "DPEBM": {"seeds": 5, "medians": medians(0.5, 0.71, 0.8, 0.85)},
+        utility.OWN: {"seeds": 10, "version": "0.2", "medians": medians(0.6, 0.7, 0.8, 0.9)},
+        utility.NOT_PRIVATE: {"seeds": 3, "version": "0.1", "medians": exact},
+        "DPEBM": {"seeds": 5, "version": "0.1", "medians": medians(0.5, 0.71, 0.8, 0.85)},
         "else": {"refused": "too wide"},
     }
     machine = {"processor": "x", "cores": 1, "level": "scalar", "versions": {}}
     text = utility.markdown({"machine": machine, "tables": {"t": methods}})
-    assert f"| t | {utility.OWN} | 0.600 | 0.700 | 0.800 | 0.900 | 10 |" in text
-    assert f"|  | {utility.NOT_PRIVATE} | 0.990 | 0.990 | 0.990 | 0.990 | 3 |" in text
+    assert f"| t | {utility.OWN} | 0.600 | 0.700 | 0.800 | 0.900 | 0.2 | 10 |" in text
+    assert f"|  | {utility.NOT_PRIVATE} | 0.990 | 0.990 | 0.990 | 0.990 | 0.1 | 3 |" in text
     assert "| DPEBM, +0.010 |" in text
     assert f"| **{utility.OWN}**, +0.050 (DPEBM) |" in text
     assert "* else on t: too wide" in text
