@@ -169,6 +169,7 @@ def fit(
         elif model is None:
             raise ValueError("say which column holds the labels (--label), or give a --schema or a --model")
         model = model or "halfspace"
+        asked["schema"] = "vectors"
         if declaration is not None:
             declaration = asked["schema"] = reader_of(model)(declaration)
         if budget is not None:

@@ -5,8 +5,9 @@ What was read is kept in memory or in a scratch file.
 
 import os
 import zipfile
+from collections.abc import Sequence
 from contextlib import contextmanager
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +24,10 @@ from dpfast.parts.blocks import BLOCK_BYTES, Spool, Storage, Table
 from dpfast.tables.arrays import is_parted, is_stream
 from dpfast.tables.arrow import ArrayStore, UnitStore
 from dpfast.tables.encoding import Encoding
+from dpfast.tables.labels import label_kind
 from dpfast.tables.objects import Fault
 from dpfast.tables.schema import Label, Schema
-from dpfast.tables.sources import Memory, Source, labelled
+from dpfast.tables.sources import Memory, Source, are_wide_numbers, array_header, labelled
 from dpfast.tables.streams import MEMORY, StreamParts
 
 
@@ -98,11 +100,59 @@ class FileParts(Source):
     def width_read_off(self) -> bool:
         return self.n_features is None and is_svmlight(Path(self.path))
 
+    def dense_shape(self) -> tuple[int, int] | None:
+        path = Path(self.path)
+        if path.suffix not in (".npy", ".npz") and self.label is not None and kind_of(path) == "parquet":
+            files = ParquetFiles(path)
+            kinds = [kind for name, kind in files.types.items() if name != self.label]
+            wide = self.label in files.types and kinds and all(map(_is_wide_number, kinds))
+            return (sum(files.sizes), len(kinds)) if wide else None
+        shape, dtype, _ = self._array
+        return shape if dtype is not None and are_wide_numbers([dtype]) else None
+
+    def label_kind(self, name: str) -> str | None:
+        labels = self._array[2]
+        return super().label_kind(name) if labels is None else label_kind(None, np.empty(0, labels), name)
+
+    def with_names(self, names: Sequence[str]) -> Source:
+        if self._array[0] is None:
+            return self
+        X, y = self._labelled_numbers()
+        return Memory(X, y).with_names(names)
+
+    @cached_property
+    def _array(self) -> Any:
+        """Return the shape and the type of the dense array in a .npy or .npz file, and the type of the labels in it.
+
+        All are None for other files, and the last one if the file has no labels.
+        """
+        path, labels = Path(self.path), None
+        if path.suffix == ".npy" and path.is_file():
+            with open(path, "rb") as file:
+                shape, _, dtype = _array_header(file)
+        elif path.suffix == ".npz" and zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as archive:
+                there = archive.namelist()
+                if "X.npy" not in there:
+                    return None, None, None
+                with archive.open("X.npy") as file:
+                    shape, _, dtype = _array_header(file)
+                if (name := f"{self.label or 'y'}.npy") in there:
+                    with archive.open(name) as file:
+                        labels = _array_header(file)[2]
+        else:
+            return None, None, None
+        return (shape, dtype, labels) if len(shape) == 2 and dtype.kind in "biuf" else (None, None, None)
+
     def header(self) -> dict[str, Any]:
+        shape, dtype, _ = self._array
+        if shape is not None:
+            beside = {} if self.label is None else {self.label: pa.string()}
+            return array_header(shape[1], dtype) | beside
         return header_of_file(self.path, **self._text)
 
     def like(self) -> pa.Table | None:
-        if kind_of(Path(self.path)) != "parquet":
+        if self._array[0] is not None or kind_of(Path(self.path)) != "parquet":
             return None
         return pa.schema(list(self.header().items())).empty_table()
 
@@ -132,12 +182,21 @@ class FileParts(Source):
 
     def vectors(self, classes: Any = None, *, one_column: bool = False) -> Table:
         try:
-            X, y = self.numbers()
+            X, y = self._labelled_numbers()
         except NotNumbers as error:
             raise NotNumbers(f'{error}; schema="discover" reads text, dates and missing cells, too') from None
+        return Memory(X, y).vectors(classes, one_column=one_column)
+
+    def _labelled_numbers(self):
+        X, y = self.numbers()
         if (y is None) == (self.y is None):
             raise ValueError("y must be given, or be read from the files by FileParts(..., label=), and not both")
-        return Memory(X, self.y if y is None else y).vectors(classes, one_column=one_column)
+        return X, self.y if y is None else y
+
+
+def _is_wide_number(kind):
+    """Return whether a type of Arrow is one of numbers of more than a byte."""
+    return (pa.types.is_integer(kind) or pa.types.is_floating(kind)) and kind.bit_width > 8
 
 
 def source_of(X: Any, y: Any = None) -> Source:
@@ -209,11 +268,16 @@ def _npz(path, label, spool):
         return sp.csr_array((read("data"), read("indices"), read("indptr")), shape=shape), y
 
 
+def _array_header(file):
+    """Return the shape, whether the order is Fortran's, and the type of an array in numpy's format."""
+    version = np.lib.format.read_magic(file)
+    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    return read(file)
+
+
 def _stream(file, spool):
     """Read an array in numpy's format block by block."""
-    version = np.lib.format.read_magic(file)
-    header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-    shape, fortran, dtype = header(file)
+    shape, fortran, dtype = _array_header(file)
     if dtype.hasobject or (fortran and len(shape) > 1):
         raise ValueError(
             f"an array must hold numbers or text, row by row, got {dtype} in {'F' if fortran else 'C'} order"

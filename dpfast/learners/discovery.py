@@ -129,13 +129,8 @@ def labels_seen(planned: SurveyPlan, n: int) -> bool:
     return planned.labels.least + LIKELY * planned.labels.deviation <= n * COMMON_LABEL
 
 
-def suffice(n: int | None, d: int, epsilon: float) -> bool:
-    """Return whether n rows suffice for a survey of an array of d columns to be better than rows as vectors.
-
-    If the number of rows is private, n is None.
-    """
-    if n is None:
-        return 1 <= d <= FEW_COLUMNS
+def suffice(n: int, d: int, epsilon: float) -> bool:
+    """Return whether n rows suffice for a survey of an array of d columns to be better than rows as vectors."""
     return d > 0 and (n >= ROWS_A_COLUMN * d / math.sqrt(epsilon) or (d <= FEW_COLUMNS and n >= FEW_ROWS_A_COLUMN * d))
 
 

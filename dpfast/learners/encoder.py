@@ -131,7 +131,10 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
         """
         check_is_fitted(self)
         refuse_parts(X)
-        return self._output(source_of(X).encoded(self.schema_, None).table())
+        source = source_of(X)
+        if self._nameless:
+            source = source.with_names(self.schema_.names)
+        return self._output(source.encoded(self.schema_, None).table())
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> np.ndarray:
         """Return the names of the columns of codes.

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping
 from copy import copy
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -11,7 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from dpfast.accounting.claims import claim_of_file, warn, warn_of_repeated_rows, warn_of_width
 from dpfast.files.encodings import source_of
-from dpfast.learners.discovery import discover, plan, suffice, widest
+from dpfast.learners.discovery import discover, labels_seen, plan, suffice, widest
 from dpfast.learners.encoder import TableEncoder
 from dpfast.learners.fitting import NothingLearned, Public
 from dpfast.learners.parameters import (
@@ -32,13 +32,12 @@ from dpfast.tables.bit_matrix import BitMatrix, SparseBits
 from dpfast.tables.code_bits import CodeBits
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.columns import repeated, text_of
-from dpfast.tables.discovered import Discovered
+from dpfast.tables.discovered import MOST_COLUMNS, Discovered
 from dpfast.tables.encoding import Encoding, encode
 from dpfast.tables.labels import (
     class_codes,
     column_of,
     counts_by_class,
-    label_kind,
     labels_among,
     labels_of,
     other_label,
@@ -48,7 +47,7 @@ from dpfast.tables.labels import (
 )
 from dpfast.tables.naming import listed
 from dpfast.tables.schema import Label, Schema
-from dpfast.tables.sources import undeclared, with_column_names, with_names
+from dpfast.tables.sources import undeclared, with_names
 
 MOST_LABELS = 256  # discovered at most
 BOOLEANS = np.array([False, True])
@@ -58,8 +57,8 @@ SCHEMA_OR_NONE = parameter(
     """dpfast.Schema, the path of its file, "discover", "vectors" or None, default=None
     The declaration of the table that `fit` and `predict` receive: a DataFrame, an Arrow table or a dict of arrays.
     "discover" discovers everything but the names and types of the columns, of any table; "vectors" reads rows of
-    numbers as they are. None stands for "discover" for a frame or an Arrow table, and for "vectors" for other tables.
-    `notes_` says if "discover" is likely to be better for an array.""",
+    numbers as they are. None stands for "discover" for a frame or an Arrow table, and for a dense array of numbers
+    whose rows suffice for its columns; for "vectors" for other tables. `notes_` says which way an array was read.""",
 )
 ENCODER_SHARE = parameter(
     "auto",
@@ -80,6 +79,8 @@ class TableReader(Parameters):
     """
 
     _encoder = None  # of the current fit, and then of the model
+    _surveys_arrays = True  # whether arrays whose rows suffice are surveyed like frames
+    _of_vectors: ClassVar[tuple[str, ...]] = ()  # parameters that only make sense for vectors; given, arrays are such
     _reads_parts = False  # whether it needs only sums over the parts of a table, and not one row after another
     schema: SchemaLike | None = SCHEMA_OR_NONE
     encoder_share: float | str = ENCODER_SHARE
@@ -94,9 +95,10 @@ class TableReader(Parameters):
         for name in ("_encoder", "_rows_per_unit", "_width_of_codes"):
             vars(self).pop(name, None)
         p.rows_per_unit, p.one_column, p.survey = p.source.public.get("rows_per_unit", 1), False, None
+        p.undeclared = p.schema is None or p.schema == "discover"
         if p.schema == "vectors":
             p.schema = None
-        elif p.schema == "discover" or (p.schema is None and p.source.tabular):
+        elif p.schema == "discover" or (p.schema is None and (p.source.tabular or self._surveys(p))):
             p.schema = undeclared(p.source, [] if p.units is None else [p.units])
         if p.schema is not None:
             p.schema.refuse_unconfirmed()
@@ -109,13 +111,32 @@ class TableReader(Parameters):
             p.delta = p.survey.delta
         return p
 
-    def _advice(self, source):
-        """Return whether a discovery is likely to be better for an array, in words: a rule in public numbers."""
-        shape = source.dense_shape()
-        n = None if shape is None or self.neighbors == "add-remove" else shape[0]
-        if shape is None or not suffice(n, shape[1], self.epsilon):
-            return ""
-        return ", which is likely to be better here, as there are few columns or many rows"
+    def _surveys(self, p):
+        """Return whether an undeclared table that is no frame is surveyed like one, for checked parameters.
+
+        A dense table of numbers is, if its number of rows is public and suffices for its columns and for the discovery
+        of labels. The rule depends on parameters, types, n and d, and on no entry.
+        """
+        if self.neighbors == "add-remove" or not getattr(self, "delta", 0) or not self._surveys_arrays:
+            return False
+        if p.units is not None:  # the name of a column, which arrays lack
+            return False
+        if isinstance(getattr(self, "class_weight", None), Mapping):  # it names classes, which a discovery may lack
+            return False
+        fields = type(self).__dataclass_fields__
+        if not all(np.array_equal(getattr(self, name), fields[name].default) for name in self._of_vectors):
+            return False
+        shape = p.source.dense_shape()
+        if shape is None or shape[1] > MOST_COLUMNS or not suffice(*shape, self.epsilon):
+            return False
+        if p.source.label_kind(p.source.label or "y") == "float":
+            return False
+        q = copy(p)
+        q.schema = self._read_by(undeclared(p.source))
+        try:
+            return labels_seen(self._survey(q, labels="open", n=shape[0]), shape[0])
+        except ValueError:  # the budget does not suffice for a survey
+            return False
 
     def _survey(self, p, **public):
         """Return the plan of the survey for checked parameters, and public facts that `plan` takes."""
@@ -148,18 +169,24 @@ class TableReader(Parameters):
         if run is not None:
             run.label = named or _label_name(p.schema, source.y)
         label = kind = None
+        nameless = False
+        if p.schema is not None and p.undeclared:
+            surveyed = self.schema is None and not source.tabular
+            source = source.with_names(p.schema.names)
+            nameless = source.nameless
+            if surveyed and run is not None:
+                run.notes.append(
+                    "The array was surveyed like a frame, as its rows suffice for its columns; "
+                    'schema="vectors" (--schema vectors) reads the rows as vectors of numbers.'
+                )
         if p.schema is not None:
             label = p.schema.label or Label(named or "y")
             if label.name != (named or label.name):
                 raise ValueError(f"y names the label {named!r}, and the schema declares {label.name!r}")
-            kind = label_kind(source.like(), source.y, label.name)
-        nameless = False
-        if isinstance(self.schema, str) and self.schema == "discover":
-            array, source = source.X, with_column_names(source, p.schema.names)
-            nameless = source.X is not array
+            kind = source.label_kind(label.name)
         if source.in_parts:
             self._refuse_parts(p)
-        labelled = source.y is not None or named is not None
+        labelled = source.labelled or named is not None
         if units is not None or rows_per_unit is not None:
             source = self._bounded(source, p, label, units, rows_per_unit)
         else:
@@ -168,8 +195,7 @@ class TableReader(Parameters):
             if run is not None and not isinstance(source.X, BitMatrix | SparseBits | CodeTable):
                 run.notes.append(
                     "The rows were read as vectors of numbers; "
-                    'schema="discover" (--schema discover) reads each column by its own range'
-                    f"{self._advice(source)}."
+                    'schema="discover" (--schema discover) reads each column by its own range.'
                 )
             if source.width_read_off:
                 warn_of_width()

@@ -10,6 +10,7 @@ from typing import Any, get_type_hints
 from dpfast.accounting import NoisySums
 from dpfast.learners.base import PrivateClassifier as Machinery
 from dpfast.learners.base import call_back
+from dpfast.learners.forms import Numbers
 from dpfast.learners.model import Model
 from dpfast.learners.plan import GaussianSum, LaplaceSum, Task, share_of, steps_of
 from dpfast.learners.reading import MOST_LABELS
@@ -30,6 +31,7 @@ class Transaction(Machinery):
             known.pop(name, None)
         self._learner, self._reads = learner, learner.reads
         self._reads_parts = self._reads.in_parts
+        self._surveys_arrays = not isinstance(self._reads, Numbers)
 
     def get_params(self, deep=True):
         return self._learner.get_params(deep=deep)

@@ -5,24 +5,36 @@ sent to this process.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
 
 from dpfast.parts.blocks import Piece, Spool, Storage, Table
-from dpfast.tables.arrays import is_dask, is_frame, is_spark, narrowest, parts_of, taken
+from dpfast.tables.arrays import is_dask, is_frame, is_ray, is_spark, narrowest, parts_of, taken
 from dpfast.tables.arrow import ArrayStore, distinct, header_of
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.columns import Category
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.encoding import Encoding, label_column
-from dpfast.tables.labels import Labels, class_codes, seen_labels
+from dpfast.tables.labels import Labels, class_codes, label_kind, seen_labels
 from dpfast.tables.marks import AsRead, arrays_of, digest
 from dpfast.tables.schema import Label, Schema
-from dpfast.tables.sources import Source, count_rows, labels_beside, picked, unit_column, units_of
+from dpfast.tables.sources import (
+    Memory,
+    Source,
+    are_wide_numbers,
+    array_header,
+    count_rows,
+    labels_beside,
+    picked,
+    unit_column,
+    units_of,
+    with_names,
+)
 from dpfast.tables.streams import MEMORY
 from dpfast.tables.words import HELD, Counts, Words, added, tally
 
@@ -32,6 +44,8 @@ class Parted(Source):
 
     in_parts = True
     _names_ignored = False
+
+    _array_names: Sequence[str] | None = None
 
     def __init__(self, X: Any):
         self._table = X
@@ -45,7 +59,52 @@ class Parted(Source):
     def tabular(self) -> bool:
         return is_frame(self._outline)
 
+    @cached_property
+    def _dense(self):
+        """Return what dense numbers in parts have in common, as `_Dense`, or None; no entry is read for it."""
+        table = self._table
+        if self.label is not None or self.tabular or is_ray(table):
+            return None
+        if is_dask(table) and not _may_be_dense(getattr(table, "_meta", None)):
+            return None
+        every = self._raw.each(_dense)
+        some = [each for each in every if each is None or each.n]
+        if not some or None in some or len({each._replace(n=0) for each in some}) > 1:
+            return None
+        return some[0]._replace(n=sum(each.n for each in some))
+
+    @cached_property
+    def _raw(self):
+        return parts_of(self._table, labels_beside(self))
+
+    def dense_shape(self) -> tuple[int, int] | None:
+        return None if self._dense is None else (self._dense.n, len(self._dense.dtypes))
+
+    def label_kind(self, name: str) -> str | None:
+        found = super().label_kind(name)
+        return self._dense.labels if found is None and self._array_names is not None else found
+
+    def with_names(self, names: Sequence[str]) -> "Parted":
+        if self._dense is None:
+            return self
+        other = copy(self)
+        other._array_names, other.nameless = names, self._dense.names is None
+        return other
+
+    def _tables(self, columns):
+        """Return the parts, in which arrays are tables."""
+        if self._array_names is None:
+            return parts_of(self._table, self.y, columns=columns)
+        return self._raw.map(_named, self._array_names)
+
+    @property
+    def labelled(self) -> bool:
+        return super().labelled or self._array_names is not None
+
     def header(self) -> dict[str, pa.DataType]:
+        if not self.tabular and not hasattr(getattr(self._table, "_meta", None), "iloc") and self._dense is not None:
+            types = [array_header(1, np.dtype(each))["x0"] for each in self._dense.dtypes]
+            return dict(zip(self._dense.names or [f"x{j}" for j in range(len(types))], types, strict=True))
         if not (self.tabular or hasattr(self._table, "_meta")):
             kind = type(self._table).__name__
             raise ValueError(f"the columns of a {kind} are not known before it is read: give a schema=")
@@ -56,10 +115,10 @@ class Parted(Source):
 
     def encoded(self, schema: Schema, label: Label | None, unit: str | None = None) -> "PartedEncoding":
         names = [*schema.names, *([] if label is None else [label.name])]
-        return PartedEncoding(parts_of(self._table, self.y, columns=names), schema, label)
+        return PartedEncoding(self._tables(names), schema, label)
 
     def vectors(self, classes: Any = None, *, one_column: bool = False) -> Table:
-        parts = parts_of(self._table, labels_beside(self)).map(AsRead)
+        parts = self._raw.map(AsRead)
         return parted_numbers(parts, classes, one_column=one_column)
 
     def bounded(self, units: Any, schema: Schema | None, label: Label | None, choose: Callable) -> "Parted":
@@ -67,11 +126,11 @@ class Parted(Source):
         if schema is None:
             if name is not None:
                 raise ValueError(f"units={units!r} is the name of a column, and X holds vectors: give an array")
-            parts = parts_of(self._table, labels_beside(self)).map(AsRead)
+            parts = self._raw.map(AsRead)
         else:
             assert label is not None
             columns = [*schema.names, label.name, *([] if name is None else [name])]
-            parts = parts_of(self._table, self.y, columns=columns).map(_read, schema, label, name)
+            parts = self._tables(columns).map(_read, schema, label, name)
         return Parted(bounded_parts(parts, units, choose))
 
 
@@ -273,6 +332,44 @@ def _coded(encoding, schema, numbers):
     labels, spellings = encoding.spelled()
     place = np.array([numbers.get(each, -1) for each in spellings], narrowest(len(numbers)))
     return Piece(encoding.table(schema), taken(place, labels))
+
+
+class _Dense(NamedTuple):
+    """What is public of a part of dense numbers."""
+
+    n: int
+    names: tuple[str, ...] | None
+    dtypes: tuple[str, ...]
+    labels: str | None
+
+
+def _dense(rows):
+    if not isinstance(rows, tuple) or len(rows) != 2 or rows[1] is None:
+        return None
+    source = Memory(*rows)
+    frame = source.tabular and hasattr(source.X, "iloc")
+    shape = source.X.shape if frame else source.dense_shape()
+    if shape is None:
+        return None
+    kinds = [*source.X.dtypes] if hasattr(source.X, "iloc") else [source.X.dtype] * shape[1]
+    if not are_wide_numbers(kinds):
+        return None
+    names = tuple(source.X.columns) if frame else None
+    return _Dense(shape[0], names, tuple(each.str for each in kinds), label_kind(None, source.y, "y"))
+
+
+def _may_be_dense(meta):
+    """Return whether a collection of Dask may hold dense numbers, by the type of its parts; lists have none."""
+    if meta is None:
+        return True
+    if hasattr(meta, "iloc"):
+        return are_wide_numbers([*meta.dtypes])
+    return isinstance(meta, np.ndarray) and are_wide_numbers([meta.dtype])
+
+
+def _named(rows, names):
+    X, y = rows
+    return with_names(X, names), y
 
 
 def _column(rows):

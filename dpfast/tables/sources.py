@@ -21,7 +21,7 @@ from dpfast.tables.arrow import ArrayStore, Frame, UnitStore, header_of, reads_o
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.discovered import Discovered, refuse_many
 from dpfast.tables.encoding import Encoding
-from dpfast.tables.labels import class_codes
+from dpfast.tables.labels import class_codes, label_kind
 from dpfast.tables.naming import LABELS, not_there
 from dpfast.tables.schema import Label, Schema
 
@@ -38,6 +38,7 @@ class Source:
     y: Any = None
     X: Any = None
     in_parts = False
+    nameless = False  # whether it was an array, whose columns have no names
     public: Mapping[str, Any] = MappingProxyType({})  # facts on which the plan of the survey depends, once known
     _marks: tuple[str, ...] = ()  # texts that mark missing values, in addition to those of all cells
     _names_ignored = True  # whether its schema names the columns that are not features
@@ -50,6 +51,11 @@ class Source:
     def width_read_off(self) -> bool:
         """Return whether the number of columns depends on rows, so that a fit publishes what it is."""
         return False
+
+    @property
+    def labelled(self) -> bool:
+        """Return whether its rows have labels besides those that a schema names."""
+        return self.y is not None
 
     def header(self) -> dict[str, pa.DataType]:
         """Return the types of the columns by their names: public facts, for which no row is read.
@@ -71,7 +77,9 @@ class Source:
         return None
 
     def dense_shape(self) -> tuple[int, int] | None:
-        """Return the numbers of rows and columns of a dense array of numbers in memory, whose type is not that of bits.
+        """Return the numbers of rows and columns of a dense table of numbers, whose types are not those of bits.
+
+        Both are public facts, for which no entry is read.
 
         Returns
         -------
@@ -79,6 +87,33 @@ class Source:
             None for any other table.
         """
         return None
+
+    def with_names(self, names: Sequence[str]) -> "Source":
+        """Return the same source; an array becomes a table whose columns have these names, and is then `nameless`.
+
+        Parameters
+        ----------
+        names : list of str
+
+        Returns
+        -------
+        Source
+        """
+        return self
+
+    def label_kind(self, name: str) -> str | None:
+        """Return the type of the labels, like `dpfast.tables.labels.label_kind`.
+
+        Parameters
+        ----------
+        name : str
+            The name of the label.
+
+        Returns
+        -------
+        str or None
+        """
+        return label_kind(self.like(), self.y, name)
 
     def encoded(self, schema: Schema, label: Label | None, unit: str | None = None) -> Any:
         """Read all rows, and prepare their encoding.
@@ -162,13 +197,22 @@ class Memory(Source):
         if self.tabular:
             return header_of(self.X)
         X = _array(self.X)
-        kind = pa.string() if X.dtype.kind in "OUS" else pa.float64()
-        return {f"x{j}": kind for j in range(X.shape[1])}
+        return array_header(X.shape[1], X.dtype)
 
     def dense_shape(self) -> tuple[int, int] | None:
         X = self.X
-        dense = type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind in "iuf" and X.dtype.itemsize > 1
-        return (X.shape[0], X.shape[1]) if dense else None
+        if hasattr(X, "iloc") and not self.tabular and getattr(X, "ndim", 0) == 2:
+            kinds = [*X.dtypes]
+        else:
+            kinds = [X.dtype] if type(X) is np.ndarray and X.ndim == 2 else []
+        return (X.shape[0], X.shape[1]) if are_wide_numbers(kinds) else None
+
+    def with_names(self, names: Sequence[str]) -> "Memory":
+        if self.tabular:
+            return self
+        other = copy.copy(self)
+        other.X, other.nameless = with_names(self.X, names), True
+        return other
 
     def like(self) -> Any:
         return self.X
@@ -201,6 +245,19 @@ class Memory(Source):
                 raise ValueError(f"units={units!r} is the name of a column, and X holds vectors: give an array")
             units = units_of(self.X, units)
         return Memory(*picked(self.X, self.y, choose(units), len(units)))
+
+
+def array_header(d: int, dtype: np.dtype) -> dict[str, pa.DataType]:
+    """Return the types of the columns of an array of d columns, which have the names x0, x1, ..."""
+    kind = pa.string() if dtype.kind in "OUS" else pa.int64() if dtype.kind in "iu" else pa.float64()
+    return {f"x{j}": kind for j in range(d)}
+
+
+def are_wide_numbers(dtypes: Sequence[Any]) -> bool:
+    """Return whether all these types, at least one, are numbers and none is that of bits or of single bytes."""
+    return bool(dtypes) and all(
+        isinstance(each, np.dtype) and each.kind in "iuf" and each.itemsize > 1 for each in dtypes
+    )
 
 
 def labelled(source: Source, y: Any) -> Source:
@@ -250,15 +307,6 @@ def labels_beside(source: Source) -> Any:
             "y is the name of a column, and no schema says what the others are: give schema=, or an array y"
         )
     return source.y
-
-
-def with_column_names(source: Source, names: Sequence[str]) -> Source:
-    """Return the same source; an array in memory becomes a table whose columns have these names."""
-    if not isinstance(source, Memory):
-        return source
-    other = copy.copy(source)
-    other.X = with_names(source.X, names)
-    return other
 
 
 def with_names(X: Any, names: Sequence[str]) -> Any:

@@ -98,9 +98,9 @@ def test_a_plan_for_a_halfspace_says_how_many_rows_a_word_needs_where_nothing_is
     shown = run("plan", "halfspace", "--n", 4_000, "--epsilon", 0.1, "--columns", 19).stdout
     assert "if nothing is declared: a word is published from" in shown
     assert "too few rows to discover words" in " ".join(shown.split())
-    for columns, way in ((19, "--schema discover"), (400, "vectors, the default")):
+    for columns, way in ((19, "surveyed like a frame"), (400, "read as vectors")):
         shown = run("plan", "halfspace", "--n", 4_000, "--epsilon", 1, "--columns", columns).stdout
-        assert f"likely to be better read by {way}" in " ".join(shown.split())
+        assert f"By default, a dense array of numbers of this shape is {way}" in " ".join(shown.split())
 
 
 def test_a_plan_refuses_what_no_theorem_covers(refused):

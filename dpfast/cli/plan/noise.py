@@ -74,11 +74,11 @@ def halfspace(
         if found is not None and found.first.least > n:
             say("The table has too few rows to discover words, so groups are used. Declare words in a schema.")
         if found is not None:
-            from dpfast.learners.discovery import suffice
+            from dpfast.learners.discovery import labels_seen, suffice
 
-            better = suffice(n if neighbors == "replace" else None, columns or 1, epsilon)
-            way = '--schema discover (schema="discover")' if better else "vectors, the default"
-            say(f"An array or a file of numbers of this shape is likely to be better read by {way}.")
+            surveyed = neighbors == "replace" and suffice(n, columns or 1, epsilon) and labels_seen(found, n)
+            way = "surveyed like a frame" if surveyed else "read as vectors"
+            say(f"By default, a dense array of numbers of this shape is {way}.")
         say("The noise grows with the square root of the number of columns. With fewer bins, each bin has more rows.")
 
 

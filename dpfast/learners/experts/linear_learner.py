@@ -73,6 +73,7 @@ class LinearLearner(Voting, PrivateClassifier):
     negations: bool = NEGATIONS
     fit_intercept: bool = FIT_INTERCEPT
     out_of_range: str = OUT_OF_RANGE
+    _surveys_arrays = False
     calibration: str = parameter("tight", choice("tight", "paper"))
 
     def _learn(self, table, p, run):

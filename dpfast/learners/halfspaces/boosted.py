@@ -146,6 +146,7 @@ class BoostedHalfspaceClassifier(LinearClassifier):
     _model = "boosted-halfspace"
     _only_clips = True
     _reads_parts = True
+    _of_vectors = ("margin",)
     _numbers = {"density": real(0, 1, "(]"), "learning_rate": positive(), "n_rounds": count(1)}  # noqa: RUF012
     density: float | str = parameter("auto", auto(real(0, 1, "(]")))
     n_rounds: int | str = parameter("auto", auto(count(1, MOST_ROUNDS)))

@@ -119,6 +119,7 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
 
     _model = "projected-halfspace"
     _reads_parts = True
+    _of_vectors = ("margin", "n_components")
     _numbers = {"n_components": count(1), "n_rounds": count(1), "sigma": positive()}  # noqa: RUF012
     margin: float | str = parameter("auto", auto(real(0, 1, "(]")))
     n_components: int | str = parameter("auto", auto(count(1, 1 << 20)))

@@ -143,6 +143,7 @@ class DecisionListClassifier(PrivateClassifier):
 
     _model = "decision-list"
     _reads_parts = True
+    _of_vectors = ("threshold", "conjunctions")
     delta: float = field(default=1e-6, kw_only=False, metadata=described(real(0, 1, "[)")))
     coverage_weight: float | str = parameter("auto", auto(real(0, 1)))
     max_rules: int | str | None = parameter("auto", auto(optional(count(1))))

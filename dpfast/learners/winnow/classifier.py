@@ -117,6 +117,7 @@ class DPWinnowClassifier(WinnowStream, Voting, PrivateClassifier):
 
     _model = "winnow"
     _reads_parts = True
+    _of_vectors = ("feature_range", "out_of_range", "margin", "checkpoint")
     n_updates: int | str = parameter("auto", auto(count(1, _MOST)))
     n_draws: int = parameter(5, count(1, _MOST))
     window: bool = parameter(False, flag())
