@@ -55,7 +55,10 @@ def to_onnx(model: Any) -> Any:
         place, probabilities = _rules(graph, model)
     elif isinstance(model, LinearClassifier | NetHalfspaceClassifier) and not hasattr(model, "class_counts_"):
         if hasattr(model, "encoder_"):
-            raise ValueError(f"a {type(model).__name__} of a table with a schema has no ONNX graph here")
+            raise ValueError(
+                f"a {type(model).__name__} of a table with a schema, or that was surveyed, has no ONNX graph here; "
+                'schema="vectors" reads an array as vectors'
+            )
         place, probabilities = _linear(graph, model), None
     else:
         raise ValueError(

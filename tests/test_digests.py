@@ -83,9 +83,9 @@ def _online():
 
 def _predictions():
     X, y = _real()
-    one = dpfast.HalfspaceClassifier(random_state=SEED).fit(X, y)
-    three = dpfast.HalfspaceClassifier(random_state=SEED).fit(X, np.arange(700) % 3)
-    boosted = dpfast.BoostedHalfspaceClassifier(random_state=SEED, probability_share=0.1, epsilon=5).fit(X, y)
+    one = dpfast.HalfspaceClassifier(random_state=SEED, schema="vectors").fit(X, y)
+    three = dpfast.HalfspaceClassifier(random_state=SEED, schema="vectors").fit(X, np.arange(700) % 3)
+    boosted = dpfast.BoostedHalfspaceClassifier(5, random_state=SEED, probability_share=0.1, schema="vectors").fit(X, y)
     winnow = dpfast.WinnowClassifier().fit(X, y)
     words = dpfast.ProjectedHalfspaceClassifier(random_state=SEED, margin=0.1).fit(*_mushroom())
     predicted = [model.predict_proba(X).tolist() for model in (one, three, boosted)]
@@ -100,10 +100,13 @@ MODELS = {
         "DecisionListClassifier", lambda: (_mushroom()[0][:, :20], _mushroom()[1]), conjunctions=2
     ),
     "winnow": lambda: _fitted("DPWinnowClassifier"),
-    "winnow of reals": lambda: _fitted("DPWinnowClassifier", lambda: (_real()[0], _real()[1])),
+    "winnow of reals": lambda: _fitted("DPWinnowClassifier", _real, schema="vectors"),
     "winnow stream": _stream,
     "halfspace": lambda: _fitted("HalfspaceClassifier"),
-    "halfspace of three classes": lambda: _fitted("HalfspaceClassifier", lambda: (_real()[0], np.arange(700) % 3)),
+    "halfspace of three classes": lambda: _fitted(
+        "HalfspaceClassifier", lambda: (_real()[0], np.arange(700) % 3), schema="vectors"
+    ),
+    "halfspace of an array that is surveyed": lambda: _fitted("HalfspaceClassifier", _real),
     "halfspace of codes": lambda: _fitted("HalfspaceClassifier", _codes),
     "boosted": lambda: _fitted("BoostedHalfspaceClassifier"),
     "boosted, add-remove": lambda: _fitted("BoostedHalfspaceClassifier", _real, neighbors="add-remove"),

@@ -34,7 +34,8 @@ def table(rng):
 
 @pytest.fixture
 def model(table):
-    return dpfast.DecisionListClassifier(epsilon=2.0, delta=1e-5, max_rules=4, random_state=7).fit(*table)
+    learner = dpfast.DecisionListClassifier(epsilon=2.0, delta=1e-5, max_rules=4, random_state=7, schema="vectors")
+    return learner.fit(*table)
 
 
 @pytest.fixture
@@ -53,7 +54,7 @@ def test_a_saved_model_loads_as_it_was(model, path, table):
     assert (loaded.predict(table[0]) == model.predict(table[0])).all()
     assert (loaded.predict_proba(table[0]) == model.predict_proba(table[0])).all()
     assert loaded.predict(table[0]).dtype == model.predict(table[0]).dtype
-    assert loaded.get_params() == {**model.get_params(), "random_state": None}
+    assert loaded.get_params() == {**model.get_params(), "random_state": None, "schema": None}
 
 
 def test_a_saved_winnow_model_predicts_as_it_did(tmp_path, rng):
@@ -523,7 +524,7 @@ def forgeable(tmp_path_factory):
     y = (X[:, 0] * X[:, 1] > 0).astype(int)
     table = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "w": rng.choice(["x", "y"], 3000)})
     made = {
-        "vectors": dpfast.HalfspaceClassifier(2.0, random_state=1).fit(X, y),
+        "vectors": dpfast.HalfspaceClassifier(2.0, random_state=1, schema="vectors").fit(X, y),
         "net": dpfast.NetHalfspaceClassifier(2.0, random_state=1, n_components=2, fit_intercept=False).fit(X, y),
         "pairs": dpfast.HalfspaceClassifier(8.0, random_state=1, schema="discover", interactions=2).fit(table, y),
         "trees": dpfast.HalfspaceClassifier(8.0, random_state=1, schema="discover", trees=3).fit(table, y),

@@ -102,7 +102,7 @@ class FileParts(Source):
 
     def dense_shape(self) -> tuple[int, int] | None:
         path = Path(self.path)
-        if path.suffix not in (".npy", ".npz") and self.label is not None and kind_of(path) == "parquet":
+        if self.label is not None and self.y is None and kind_of(path) == "parquet":
             files = ParquetFiles(path)
             kinds = [kind for name, kind in files.types.items() if name != self.label]
             wide = self.label in files.types and kinds and all(map(_is_wide_number, kinds))

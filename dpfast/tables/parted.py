@@ -33,7 +33,6 @@ from dpfast.tables.sources import (
     picked,
     unit_column,
     units_of,
-    with_names,
 )
 from dpfast.tables.streams import MEMORY
 from dpfast.tables.words import HELD, Counts, Words, added, tally
@@ -75,7 +74,7 @@ class Parted(Source):
 
     @cached_property
     def _raw(self):
-        return parts_of(self._table, labels_beside(self))
+        return parts_of(self._table, labels_beside(self)).map(AsRead)
 
     def dense_shape(self) -> tuple[int, int] | None:
         return None if self._dense is None else (self._dense.n, len(self._dense.dtypes))
@@ -118,15 +117,14 @@ class Parted(Source):
         return PartedEncoding(self._tables(names), schema, label)
 
     def vectors(self, classes: Any = None, *, one_column: bool = False) -> Table:
-        parts = self._raw.map(AsRead)
-        return parted_numbers(parts, classes, one_column=one_column)
+        return parted_numbers(self._raw, classes, one_column=one_column)
 
     def bounded(self, units: Any, schema: Schema | None, label: Label | None, choose: Callable) -> "Parted":
         name = units if isinstance(units, str) else None
         if schema is None:
             if name is not None:
                 raise ValueError(f"units={units!r} is the name of a column, and X holds vectors: give an array")
-            parts = self._raw.map(AsRead)
+            parts = self._raw
         else:
             assert label is not None
             columns = [*schema.names, label.name, *([] if name is None else [name])]
@@ -367,9 +365,17 @@ def _may_be_dense(meta):
     return isinstance(meta, np.ndarray) and are_wide_numbers([meta.dtype])
 
 
+class _Named(tuple):
+    """A table with names of columns and its labels, made of a part that was read."""
+
+    mark = b""  # becomes that of the part
+
+
 def _named(rows, names):
     X, y = rows
-    return with_names(X, names), y
+    if hasattr(X, "iloc"):
+        return _Named((X.set_axis([*names], axis=1), y))
+    return _Named(({name: X[:, j] for j, name in enumerate(names)}, y))
 
 
 def _column(rows):

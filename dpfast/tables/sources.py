@@ -201,6 +201,8 @@ class Memory(Source):
 
     def dense_shape(self) -> tuple[int, int] | None:
         X = self.X
+        if self.label is not None:  # it names a column, which arrays lack
+            return None
         if hasattr(X, "iloc") and not self.tabular and getattr(X, "ndim", 0) == 2:
             kinds = [*X.dtypes]
         else:

@@ -218,9 +218,9 @@ def test_predict_reads_what_the_model_was_fitted_on(run, refused, trees, people,
 def test_a_model_that_was_saved_in_python_is_told_what_to_read(run, refused, people, rows, tmp_path):
     X, y = rows
     model, table = tmp_path / "m.json", [people, "--label", "outcome"]
-    dpfast.BoostedHalfspaceClassifier(random_state=1).fit(X, y).save(model)
+    dpfast.BoostedHalfspaceClassifier(random_state=1, schema="vectors").fit(X, y).save(model)
     assert len(run("predict", model, *table).stdout.split()) == 2500
-    fitted = dpfast.DPWinnowClassifier(random_state=1).fit(X, y)
+    fitted = dpfast.DPWinnowClassifier(random_state=1, schema="vectors").fit(X, y)
     fitted.save(model)
     assert "features are 0 or 1" in refused("predict", model, *table)
     assert run("predict", model, *table, "--numbers").stdout.split() == fitted.predict(X.astype(np.float32)).tolist()

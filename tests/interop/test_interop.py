@@ -65,11 +65,11 @@ def test_onnx_predicts_the_same_from_codes(model, people):
 @pytest.mark.parametrize(
     "model",
     [
-        dpfast.HalfspaceClassifier(8, n_rounds=5, random_state=0),
-        dpfast.HalfspaceClassifier(8, n_rounds=5, fit_intercept=False, random_state=0),
-        dpfast.BoostedHalfspaceClassifier(8, n_rounds=5, random_state=0),
-        dpfast.DecisionListClassifier(8, threshold=[0.2, 0.5, 0.8], random_state=0),
-        dpfast.DecisionListClassifier(8, threshold=0.5, rule_counts=0, max_rules=1, random_state=0),
+        dpfast.HalfspaceClassifier(8, n_rounds=5, random_state=0, schema="vectors"),
+        dpfast.HalfspaceClassifier(8, n_rounds=5, fit_intercept=False, random_state=0, schema="vectors"),
+        dpfast.BoostedHalfspaceClassifier(8, n_rounds=5, random_state=0, schema="vectors"),
+        dpfast.DecisionListClassifier(8, threshold=[0.2, 0.5, 0.8], random_state=0, schema="vectors"),
+        dpfast.DecisionListClassifier(8, threshold=0.5, rule_counts=0, max_rules=1, random_state=0, schema="vectors"),
     ],
     ids=["halfspace", "without intercept", "boosted", "list", "list of one rule"],
 )
@@ -92,7 +92,8 @@ def test_onnx_predicts_the_same_from_plain_rows(model, rng):
 def test_onnx_predicts_the_same_of_rows_of_any_length(learner, classes, intercept, scale, rng):
     X = rng.normal(size=(400, 5))
     y = np.minimum(2 * (X @ [1, -1, 0.5, 0, 2] > 0) + (X[:, 3] > 0), classes - 1)
-    model = learner(8, n_rounds=5, random_state=0, fit_intercept=intercept).fit(X, y, classes=range(classes))
+    model = learner(8, n_rounds=5, random_state=0, fit_intercept=intercept, schema="vectors")
+    model.fit(X, y, classes=range(classes))
     assert_same(model, X * scale)
 
 

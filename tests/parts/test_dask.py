@@ -169,7 +169,9 @@ def test_two_models_with_the_same_parameters_predict_together(rng):
     import dask.dataframe as dd
 
     X = rng.normal(size=(200, 2))
-    models = [HalfspaceClassifier(9.0, n_rounds=5, random_state=0).fit(X, column > 0) for column in X.T]
+    models = [
+        HalfspaceClassifier(9.0, n_rounds=5, random_state=0, schema="vectors").fit(X, column > 0) for column in X.T
+    ]
     for lazy in (da.from_array(X, chunks=(100, 2)), dd.from_pandas(pd.DataFrame(X), npartitions=2)):
         together = dask.compute(*(model.predict(lazy) for model in models), scheduler="sync")
         np.testing.assert_array_equal(together, [model.predict(X) for model in models])

@@ -78,9 +78,12 @@ def test_a_measure_is_projected_over_parts_as_over_the_whole(neighbors, density,
     X = rng.normal(size=(700, 6))
     y = X[:, 2] + 0.5 * rng.normal(size=700) > 0
     given = {"neighbors": neighbors, "density": density, "n_rounds": 4, "epsilon": 30.0, "random_state": 2}
-    whole = released(BoostedHalfspaceClassifier(**given).fit(X, y))
+    whole = released(BoostedHalfspaceClassifier(**given, schema="vectors").fit(X, y))
     for parts in (1, 6):
-        assert released(BoostedHalfspaceClassifier(**given).fit(MemoryParts(pieces(X, y, parts)))) == whole
+        assert (
+            released(BoostedHalfspaceClassifier(**given, schema="vectors").fit(MemoryParts(pieces(X, y, parts))))
+            == whole
+        )
 
 
 @pytest.mark.parametrize("n_components", ["auto", 4])
@@ -91,15 +94,17 @@ def test_rows_are_projected_in_parts_as_in_the_whole(kind, n_components, rng):
     given = {"n_components": n_components, "n_rounds": 6, "epsilon": 20.0, "random_state": 2}
     for loss, classes in (("hinge", 2), ("fading", 2), ("fading", 3)):
         labels = y if classes == 2 else np.arange(600) % classes
-        clf = ProjectedHalfspaceClassifier(**given, loss=loss)
+        clf = ProjectedHalfspaceClassifier(**given, loss=loss, schema="vectors")
         whole = released(clf.fit(X, labels))
         for parts in (1, 6):
             table = MemoryParts(pieces(X, labels, parts))
             assert released(clf.fit(table)) == whole
     with pytest.raises(ValueError, match="reads single rows, and no table in parts"):
-        ProjectedHalfspaceClassifier(schedule="paper", margin=0.2).fit(table)
+        ProjectedHalfspaceClassifier(schedule="paper", margin=0.2, schema="vectors").fit(table)
     with pytest.raises(ValueError, match="Only binary classification"):
-        ProjectedHalfspaceClassifier(**given, loss="hinge").fit(MemoryParts(pieces(X, np.arange(600) % 3, 2)))
+        ProjectedHalfspaceClassifier(**given, loss="hinge", schema="vectors").fit(
+            MemoryParts(pieces(X, np.arange(600) % 3, 2))
+        )
 
 
 def test_a_feature_is_drawn_by_its_errors_in_all_parts(rng):

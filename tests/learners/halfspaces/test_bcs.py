@@ -38,7 +38,9 @@ def test_algorithms_1_2_4_and_5_give_what_their_twin_gives_from_the_same_noise(n
         return discrete_gaussian(total, sigma, rng=rng)
 
     monkeypatch.setattr("dpfast.learners.halfspaces.weak.discrete_gaussian", noted)
-    clf = BoostedHalfspaceClassifier(30.0, 1e-3, **settings, random_state=np.random.default_rng(5)).fit(X, y)
+    clf = BoostedHalfspaceClassifier(
+        30.0, 1e-3, **settings, random_state=np.random.default_rng(5), schema="vectors"
+    ).fit(X, y)
     reach = unit_rows(X, fit_intercept=True).reach
     units = int(kappa * 60 * CAP)
     words = np.random.default_rng(5)
@@ -186,7 +188,7 @@ def test_lemma_25_as_printed_proves_only_twice_its_claim():
 def test_boosting_by_another_measure_learns_and_is_saved(measure, rng, tmp_path):
     X = rng.normal(size=(3000, 12))
     y = X[:, 3] - X[:, 7] > 0
-    clf = BoostedHalfspaceClassifier(measure=measure, random_state=0).fit(X, y)
+    clf = BoostedHalfspaceClassifier(measure=measure, random_state=0, schema="vectors").fit(X, y)
     assert clf.score(X, y) > 0.9
     clf.save(tmp_path / "m.json")
     np.testing.assert_array_equal(dpfast.load(tmp_path / "m.json").predict(X), clf.predict(X))

@@ -26,7 +26,9 @@ def test_it_follows_the_paper_step_by_step_where_there_is_no_noise(table, monkey
     """[BCS, Algorithms 1 to 3] in floats: means of the measure, losses, projection by bisection."""
     X, y = table
     monkeypatch.setattr("dpfast.learners.halfspaces.weak.discrete_gaussian", lambda total, sigma, rng: total)
-    clf = BoostedHalfspaceClassifier(density=0.3, n_rounds=15, learning_rate=9.0, start="even", random_state=0)
+    clf = BoostedHalfspaceClassifier(
+        density=0.3, n_rounds=15, learning_rate=9.0, start="even", random_state=0, schema="vectors"
+    )
     clf.fit(X, y)
     signs = np.where(y == "yes", 1, -1)
     rows = np.hstack([X, np.ones((len(X), 1))])
@@ -46,8 +48,11 @@ def test_it_follows_the_paper_step_by_step_where_there_is_no_noise(table, monkey
 
 def test_a_halfspace_is_learned(table):
     X, y = table
-    assert BoostedHalfspaceClassifier(random_state=0).fit(X, y).score(X, y) > 0.93
-    assert BoostedHalfspaceClassifier(neighbors="add-remove", random_state=0).fit(X, y).score(X, y) > 0.93
+    assert BoostedHalfspaceClassifier(random_state=0, schema="vectors").fit(X, y).score(X, y) > 0.93
+    assert (
+        BoostedHalfspaceClassifier(neighbors="add-remove", random_state=0, schema="vectors").fit(X, y).score(X, y)
+        > 0.93
+    )
 
 
 def test_stumps_are_boosted_too(mushroom, tmp_path):
@@ -65,7 +70,7 @@ def test_any_weak_learner_can_be_boosted(table):
         def margins(self, rows, hypothesis):
             return super().margins(rows, hypothesis) / 2
 
-    clf = BoostedHalfspaceClassifier(weak_learner=Halved(), random_state=0).fit(*table)
+    clf = BoostedHalfspaceClassifier(weak_learner=Halved(), random_state=0, schema="vectors").fit(*table)
     assert clf.score(*table) > 0.9
 
 
@@ -76,8 +81,8 @@ FORMS = [np.asarray, sp.csr_array, sp.csc_array, pd.DataFrame, lambda X: X.astyp
 def test_every_form_of_input_gives_nearly_the_same_model(form, rng):
     X = rng.integers(-1, 2, (2000, 9)).astype(float)
     y = X[:, 0] + X[:, 1] > 0
-    expected = BoostedHalfspaceClassifier(random_state=1).fit(X, y)
-    clf = BoostedHalfspaceClassifier(random_state=1).fit(form(X), y)
+    expected = BoostedHalfspaceClassifier(random_state=1, schema="vectors").fit(X, y)
+    clf = BoostedHalfspaceClassifier(random_state=1, schema="vectors").fit(form(X), y)
     np.testing.assert_allclose(clf.coef_, expected.coef_, atol=1e-3)
     assert (clf.predict(form(X)) == expected.predict(X)).mean() > 0.99
 
@@ -85,8 +90,8 @@ def test_every_form_of_input_gives_nearly_the_same_model(form, rng):
 def test_bits_are_learned_from_as_numbers_are(mushroom, monkeypatch):
     monkeypatch.setattr("dpfast.learners.halfspaces.weak.discrete_gaussian", lambda total, sigma, rng: total)
     X, y = mushroom.data.toarray(), mushroom.target
-    packed = BoostedHalfspaceClassifier(random_state=1).fit(BitMatrix(X), y)
-    dense = BoostedHalfspaceClassifier(random_state=1).fit(X.astype(np.float32), y)
+    packed = BoostedHalfspaceClassifier(random_state=1, schema="vectors").fit(BitMatrix(X), y)
+    dense = BoostedHalfspaceClassifier(random_state=1, schema="vectors").fit(X.astype(np.float32), y)
     assert np.corrcoef(packed.coef_, dense.coef_)[0, 1] > 0.98  # the opening of numbers is noisier than that of bits
     np.testing.assert_array_equal(packed.predict(BitMatrix(X)), packed.predict(X))
 
@@ -110,15 +115,17 @@ def test_one_seed_gives_one_model_at_every_level_thread_count_and_block_size(for
 def test_files_larger_than_memory_would_be_learned_from_as_arrays_are(tmp_path, rng):
     X = rng.normal(size=(3000, 8)).astype(np.float32)
     y = np.where(X[:, 0] > X[:, 1], "yes", "no")
-    expected = BoostedHalfspaceClassifier(random_state=3).fit(X, y)
+    expected = BoostedHalfspaceClassifier(random_state=3, schema="vectors").fit(X, y)
     np.save(tmp_path / "X.npy", X)
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
-    np.testing.assert_array_equal(BoostedHalfspaceClassifier(random_state=3).fit(mapped, y).coef_, expected.coef_)
+    np.testing.assert_array_equal(
+        BoostedHalfspaceClassifier(random_state=3, schema="vectors").fit(mapped, y).coef_, expected.coef_
+    )
     pytest.importorskip("pyarrow")
     frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(8)]).assign(y=y)
     frame.to_parquet(tmp_path / "rows.parquet", row_group_size=700)
     rows = FileParts(tmp_path / "rows.parquet", label="y", memory=0)
-    clf = BoostedHalfspaceClassifier(random_state=3).fit(rows)
+    clf = BoostedHalfspaceClassifier(random_state=3, schema="vectors").fit(rows)
     np.testing.assert_array_equal(clf.coef_, expected.coef_)
     np.testing.assert_array_equal(clf.predict(rows.numbers()[0]), expected.predict(X))
 
@@ -126,7 +133,7 @@ def test_files_larger_than_memory_would_be_learned_from_as_arrays_are(tmp_path, 
 def test_labels_that_are_wrong_are_tolerated(table, rng):
     X, y = table
     flipped = np.where(rng.random(len(y)) < 0.1, np.where(y == "yes", "no", "yes"), y)
-    assert BoostedHalfspaceClassifier(random_state=0).fit(X, flipped).score(X, y) > 0.9
+    assert BoostedHalfspaceClassifier(random_state=0, schema="vectors").fit(X, flipped).score(X, y) > 0.9
 
 
 def test_rows_of_zeros_and_rows_far_outside_the_ball_are_learned_from(rng):
@@ -148,16 +155,16 @@ def test_auto_depends_on_public_numbers_only(rng):
 
 
 def test_the_claim_is_one_honest_sentence(table):
-    clf = BoostedHalfspaceClassifier(n_rounds=7).fit(*table)
+    clf = BoostedHalfspaceClassifier(n_rounds=7, schema="vectors").fit(*table)
     assert str(clf.privacy_) == "(1.0, 1e-06)-DP, replace one row; 8 of 8 releases used"
-    clf = BoostedHalfspaceClassifier(n_rounds=7, neighbors="add-remove", random_state=1).fit(*table)
+    clf = BoostedHalfspaceClassifier(n_rounds=7, neighbors="add-remove", random_state=1, schema="vectors").fit(*table)
     assert str(clf.privacy_) == (
         "(1.0, 1e-06)-DP, add or remove one row; 8 of 8 releases used; drawn with a seed: reproducible, not private"
     )
 
 
 def test_a_fitted_model_holds_nothing_but_what_was_released(table):
-    clf = BoostedHalfspaceClassifier().fit(*table)
+    clf = BoostedHalfspaceClassifier(schema="vectors").fit(*table)
     fitted = {name for name in vars(clf) if name.endswith("_")}
     released = {"notes_", "coef_", "intercept_", "shift_", "density_", "learning_rate_", "n_rounds_"}
     assert fitted == {*released, "classes_", "class_sizes_", "n_features_in_", "privacy_"}
@@ -184,7 +191,7 @@ def test_an_interrupted_fit_keeps_what_was_released_and_stays_charged(table, mon
 
     monkeypatch.setattr(NoisyCentering, "learn", interrupted)
     budget = Budget(1.0, 1e-6)
-    clf = BoostedHalfspaceClassifier(budget=budget, random_state=0)
+    clf = BoostedHalfspaceClassifier(budget=budget, random_state=0, schema="vectors")
     with pytest.raises(KeyboardInterrupt):
         clf.fit(*table)
     assert len(budget.charges) == 1
@@ -231,7 +238,7 @@ def test_a_row_more_or_less_is_never_what_decides_whether_there_is_a_model(rng):
 
 def test_a_refused_refit_leaves_the_model_as_it_was(table):
     X, y = table
-    clf = BoostedHalfspaceClassifier(random_state=0).fit(X, y)
+    clf = BoostedHalfspaceClassifier(random_state=0, schema="vectors").fit(X, y)
     before = dict(vars(clf))
     for bad_X, bad_y in ((np.full((3000, 5), np.inf), y), (X[:, :5], np.zeros(len(y))), (X[:, :5], y[:-1])):
         with pytest.raises(ValueError, match=r"."):
@@ -284,7 +291,9 @@ def test_a_refusal_charges_nothing_and_draws_nothing(table, rng):
         ({"weak_learner": "stump"}, X, y),
     ):
         with pytest.raises(ValueError, match=r"."):
-            BoostedHalfspaceClassifier(**{"budget": budget, "random_state": rng, **parameters}).fit(bad_X, bad_y)
+            BoostedHalfspaceClassifier(**{"budget": budget, "random_state": rng, **parameters}, schema="vectors").fit(
+                bad_X, bad_y
+            )
     assert budget.charges == ()
     assert rng.bit_generator.state == state
 
@@ -357,7 +366,7 @@ def test_memory_beside_the_data_is_linear_in_rows_and_columns(form, rng, monkeyp
     if form is np.asarray:
         X = X.astype(np.float32)  # 32 MB
     y = rng.random(20_000) < 0.5
-    fit = BoostedHalfspaceClassifier(n_rounds=3, random_state=0).fit
+    fit = BoostedHalfspaceClassifier(n_rounds=3, random_state=0, schema="vectors").fit
     fit(X[:100], y[:100])  # imports
     tracemalloc.start()
     fit(X, y)

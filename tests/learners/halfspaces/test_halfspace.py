@@ -57,7 +57,11 @@ def test_what_follows_from_the_releases_follows_from_them_alone(table, rng, monk
         asked.clear(), released.clear(), models.clear()
         monkeypatch.setattr(halfspace, "discrete_gaussian", first)
         for rows, labels in tables:
-            models.append(HalfspaceClassifier(n_rounds=8, random_state=0).fit(rows, labels, classes=["no", "yes"]))
+            models.append(
+                HalfspaceClassifier(n_rounds=8, random_state=0, schema="vectors").fit(
+                    rows, labels, classes=["no", "yes"]
+                )
+            )
             transcript = iter(list(released))
             monkeypatch.setattr(halfspace, "discrete_gaussian", lambda total, sigma, rng, seen=transcript: next(seen))
         half = len(asked) // 2
@@ -76,7 +80,7 @@ def test_one_round_learns_already(table, three):
 
 def test_it_learns_two_classes_and_three(table, three):
     for X, y in (table, three):
-        clf = HalfspaceClassifier(random_state=0).fit(X[:2500], y[:2500])
+        clf = HalfspaceClassifier(random_state=0, schema="vectors").fit(X[:2500], y[:2500])
         assert clf.score(X[2500:], y[2500:]) > 0.9
         columns = 1 if len(clf.classes_) == 2 else 3
         assert clf.coef_.shape == (columns, X.shape[1])
@@ -161,7 +165,10 @@ def test_balanced_moves_log_odds_by_the_noisy_sizes_of_the_classes_and_nothing_e
 def test_balanced_is_for_any_number_of_classes(rng):
     X = rng.normal(size=(6000, 4))
     y = np.select([X[:, 0] > 1.8, X[:, 1] > 1.8], ["a", "b"], "usual")
-    plain, even = (HalfspaceClassifier(class_weight=weight, random_state=0).fit(X, y) for weight in (None, "balanced"))
+    plain, even = (
+        HalfspaceClassifier(class_weight=weight, random_state=0, schema="vectors").fit(X, y)
+        for weight in (None, "balanced")
+    )
     recalls = [np.mean([(clf.predict(X)[y == c] == c).mean() for c in clf.classes_]) for clf in (plain, even)]
     assert recalls[1] > recalls[0] + 0.1
 
@@ -169,7 +176,7 @@ def test_balanced_is_for_any_number_of_classes(rng):
 def test_equal_weights_of_classes_are_no_weights(table, three):
     for X, y in (table, three):
         plain, equal = (
-            HalfspaceClassifier(class_weight=declared, random_state=0, n_rounds=20).fit(X, y)
+            HalfspaceClassifier(class_weight=declared, random_state=0, n_rounds=20, schema="vectors").fit(X, y)
             for declared in (None, dict.fromkeys(np.unique(y).tolist(), 7))
         )
         assert np.array_equal(equal.predict_proba(X), plain.predict_proba(X))
@@ -258,14 +265,14 @@ def test_a_refusal_draws_and_charges_nothing(table):
         ({}, (np.where(X > 3, np.nan, X), y), "NaN"),
         ({}, (X, np.zeros(len(y))), "one class only"),
     ):
-        clf = HalfspaceClassifier(**{"budget": budget, "random_state": rng} | parameters)
+        clf = HalfspaceClassifier(**{"budget": budget, "random_state": rng} | parameters, schema="vectors")
         with pytest.raises(ValueError, match=match):
             clf.fit(*data)
         assert not hasattr(clf, "privacy_")
     with pytest.raises(BudgetExceeded):
-        HalfspaceClassifier(2.0, budget=budget, random_state=rng).fit(X, y)
+        HalfspaceClassifier(2.0, budget=budget, random_state=rng, schema="vectors").fit(X, y)
     with pytest.raises(ValueError, match="sample_weight is refused"):
-        HalfspaceClassifier(budget=budget, random_state=rng).fit(X, y, sample_weight=np.ones(len(y)))
+        HalfspaceClassifier(budget=budget, random_state=rng, schema="vectors").fit(X, y, sample_weight=np.ones(len(y)))
     assert rng.bit_generator.state == before
     assert not budget.charges
 
@@ -281,7 +288,7 @@ def test_what_was_released_before_an_interruption_is_kept(table, monkeypatch):
         return plain(total, sigma, rng=rng)
 
     monkeypatch.setattr(halfspace, "discrete_gaussian", interrupted)
-    clf = HalfspaceClassifier(random_state=0)
+    clf = HalfspaceClassifier(random_state=0, schema="vectors")
     with pytest.raises(KeyboardInterrupt):
         clf.fit(X, y)
     assert [release.used for release in clf.privacy_.events] == [1, 5, 0, 0]
@@ -295,7 +302,7 @@ def test_a_model_without_an_opening_is_level(kind, table, rng, monkeypatch):
 
     monkeypatch.setattr(halfspace, "discrete_gaussian", interrupted)
     X, y = (codes(rng), table[1]) if kind == "codes" else table
-    clf = HalfspaceClassifier(random_state=0)
+    clf = HalfspaceClassifier(random_state=0, schema="vectors")
     with pytest.raises(KeyboardInterrupt):
         clf.fit(X, y)
     assert [release.used for release in clf.privacy_.events] == [0, 0] + [0, 0] * (kind == "plain")
@@ -326,7 +333,7 @@ def test_noise_alone_is_hardly_behind_the_shares_of_the_classes(classes, kind, e
     y = np.where(rng.random(4000) < 0.75, 0, 1 + rng.integers(0, classes - 1, 4000))
     X = codes(rng, 4000) if kind == "codes" else rng.normal(size=(4000, 20))
     shares = np.bincount(y) / len(y)
-    chances = HalfspaceClassifier(epsilon, random_state=0).fit(X, y).predict_proba(X)
+    chances = HalfspaceClassifier(epsilon, random_state=0, schema="vectors").fit(X, y).predict_proba(X)
     assert (chances.argmax(axis=1) == y).mean() > shares.max() - 0.02
     assert -np.log(chances[np.arange(4000), y]).mean() < -(shares * np.log(shares)).sum() + 0.1
 

@@ -201,7 +201,9 @@ def test_boosting_is_its_twin_where_there_is_no_noise(k, kappa, rng, monkeypatch
     codes = np.minimum(rng.geometric(0.6, 400) - 1, k - 1)
     X[np.arange(400), codes % 6] += 2
     settings = {"n_rounds": 20, "learning_rate": 4.0, "density": kappa}
-    clf = BoostedHalfspaceClassifier(1e4, 0.5, **settings, random_state=0).fit(X, codes, classes=range(k))
+    clf = BoostedHalfspaceClassifier(1e4, 0.5, **settings, random_state=0, schema="vectors").fit(
+        X, codes, classes=range(k)
+    )
     expected = twin(X, codes, k, 20, 2.0 * (0.5 if k == 2 else 1.0), kappa)
     scores = clf.decision_function(X)
     if k == 2:  # one score, of which a step moves both classes
@@ -338,7 +340,9 @@ def test_the_descent_is_its_twin_where_there_is_no_noise(k, rng, monkeypatch):
     X = rng.normal(size=(500, 6)) + np.array([1, 0, 0, 2, 0, 0])
     codes = np.minimum(rng.geometric(0.5, 500) - 1, k - 1)
     X[np.arange(500), codes] += 1.5
-    clf = ProjectedHalfspaceClassifier(1e6, 0.5, n_rounds=10, random_state=0).fit(X, codes, classes=range(k))
+    clf = ProjectedHalfspaceClassifier(1e6, 0.5, n_rounds=10, random_state=0, schema="vectors").fit(
+        X, codes, classes=range(k)
+    )
     expected = faded_twin(X, codes, k, 10)
     scores = clf.decision_function(X)
     scores = scores - scores.mean(axis=1, keepdims=True)

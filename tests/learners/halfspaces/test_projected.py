@@ -68,7 +68,7 @@ def test_it_is_noisy_descent_on_the_hinge_loss_of_normalised_projected_rows(n_co
 def test_a_halfspace_of_large_margin_is_learned(table):
     X, y = table
     for parameters in ({}, {"neighbors": "add-remove"}, {"fit_intercept": False}, {"n_rounds": 20, "margin": 0.3}):
-        assert ProjectedHalfspaceClassifier(random_state=0, **parameters).fit(X, y).score(X, y) > 0.95
+        assert ProjectedHalfspaceClassifier(random_state=0, **parameters, schema="vectors").fit(X, y).score(X, y) > 0.95
 
 
 def test_an_intercept_is_learned(rng):
@@ -111,7 +111,9 @@ FORMS = [np.asarray, sp.csr_array, sp.csc_array, pd.DataFrame, lambda X: X.astyp
 def test_every_form_of_input_gives_nearly_the_same_model(form, n_components, rng):
     X = rng.integers(-1, 2, (2000, 9)).astype(float)
     y = X[:, 0] + X[:, 1] > 0
-    clf = ProjectedHalfspaceClassifier(n_components=n_components, n_rounds=10, loss="hinge", random_state=1)
+    clf = ProjectedHalfspaceClassifier(
+        n_components=n_components, n_rounds=10, loss="hinge", random_state=1, schema="vectors"
+    )
     expected = clone(clf).fit(X, y)
     clf.fit(form(X), y)
     np.testing.assert_allclose(clf.coef_, expected.coef_, atol=1e-2)
@@ -121,7 +123,9 @@ def test_every_form_of_input_gives_nearly_the_same_model(form, n_components, rng
 @pytest.mark.parametrize("n_components", ["auto", 60])
 def test_bits_are_learned_from_as_numbers_are(n_components, mushroom, no_noise):
     X, y = mushroom.data.toarray(), mushroom.target
-    clf = ProjectedHalfspaceClassifier(n_components=n_components, n_rounds=10, loss="hinge", random_state=1)
+    clf = ProjectedHalfspaceClassifier(
+        n_components=n_components, n_rounds=10, loss="hinge", random_state=1, schema="vectors"
+    )
     dense = clone(clf).fit(X.astype(np.float32), y)
     for bits in (BitMatrix(X), X.astype(bool)):
         packed = clone(clf).fit(bits, y)
@@ -149,7 +153,7 @@ def test_one_seed_gives_one_model_at_every_level_and_thread_count(form, n_compon
 def test_rows_of_zeros_contribute_nothing(table, no_noise):
     X, y = table
     X, y = np.vstack([X, np.zeros((50, 12))]), np.r_[y, ["yes"] * 50]
-    clf = ProjectedHalfspaceClassifier(fit_intercept=False, n_rounds=10, random_state=0)
+    clf = ProjectedHalfspaceClassifier(fit_intercept=False, n_rounds=10, random_state=0, schema="vectors")
     np.testing.assert_array_equal(clone(clf).fit(X, y).coef_, clf.fit(X[:-50], y[:-50]).coef_)
 
 
@@ -225,7 +229,7 @@ def test_what_other_rows_are_changes_no_bit_of_a_row(form, n_components, rng, mo
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
 def test_the_noise_is_the_least_that_the_accountant_allows(neighbors, n_components, table):
     clf = ProjectedHalfspaceClassifier(
-        0.7, 1e-5, neighbors=neighbors, n_components=n_components, loss="hinge", random_state=0
+        0.7, 1e-5, neighbors=neighbors, n_components=n_components, loss="hinge", random_state=0, schema="vectors"
     )
     clf.fit(*table)
     assert (clf.privacy_.epsilon, clf.privacy_.delta, clf.privacy_.neighbors) == (0.7, 1e-5, neighbors)
@@ -249,21 +253,21 @@ def test_the_noise_drawn_is_the_noise_paid_for(table, monkeypatch):
         return total
 
     monkeypatch.setattr(descent, "discrete_gaussian", spy)
-    clf = ProjectedHalfspaceClassifier(n_rounds=9, loss="hinge", random_state=0).fit(*table)
+    clf = ProjectedHalfspaceClassifier(n_rounds=9, loss="hinge", random_state=0, schema="vectors").fit(*table)
     assert seen == [(clf.sigma_ * (1 << GRID_BITS), (13,))] * 9
 
 
 def test_the_claim_is_one_honest_sentence(table):
-    clf = ProjectedHalfspaceClassifier(n_rounds=7).fit(*table)
+    clf = ProjectedHalfspaceClassifier(n_rounds=7, schema="vectors").fit(*table)
     assert str(clf.privacy_) == "(1.0, 1e-06)-DP, replace one row; 8 of 8 releases used"
-    clf = ProjectedHalfspaceClassifier(n_rounds=7, neighbors="add-remove", random_state=1).fit(*table)
+    clf = ProjectedHalfspaceClassifier(n_rounds=7, neighbors="add-remove", random_state=1, schema="vectors").fit(*table)
     assert str(clf.privacy_) == (
         "(1.0, 1e-06)-DP, add or remove one row; 8 of 8 releases used; drawn with a seed: reproducible, not private"
     )
 
 
 def test_a_fitted_model_holds_nothing_but_what_was_released(table):
-    clf = ProjectedHalfspaceClassifier().fit(*table)
+    clf = ProjectedHalfspaceClassifier(schema="vectors").fit(*table)
     fitted = {name for name in vars(clf) if name.endswith("_")}
     released = {"notes_", "coef_", "intercept_", "shift_", "n_components_", "n_rounds_", "sigma_"}
     assert fitted == {*released, "classes_", "class_sizes_", "n_features_in_", "privacy_"}
@@ -293,7 +297,9 @@ def test_an_interrupted_fit_keeps_what_was_released_and_stays_charged(kind, firs
 
     monkeypatch.setattr(kind, "step", interrupted)
     budget = Budget(1.0, 1e-6)
-    clf = ProjectedHalfspaceClassifier(budget=budget, loss="fading" if first else "hinge", random_state=0)
+    clf = ProjectedHalfspaceClassifier(
+        budget=budget, loss="fading" if first else "hinge", random_state=0, schema="vectors"
+    )
     with pytest.raises(KeyboardInterrupt):
         clf.fit(*table)
     assert len(budget.charges) == 1
@@ -424,7 +430,9 @@ def test_a_refusal_charges_nothing_and_draws_nothing(n_components, table, rng):
         ({"epsilon": 1e-12, "delta": 1e-12}, X, y),
         ({"schedule": "paper", "neighbors": "add-remove"}, X, y),
     ):
-        clf = ProjectedHalfspaceClassifier(**parameters, n_components=n_components, budget=budget, random_state=rng)
+        clf = ProjectedHalfspaceClassifier(
+            **parameters, n_components=n_components, budget=budget, random_state=rng, schema="vectors"
+        )
         with pytest.raises(ValueError, match=r"."):
             clf.fit(bad_X, bad_y)
     assert budget.charges == ()
@@ -497,7 +505,9 @@ def test_margins_follow_from_what_was_released_alone(table, monkeypatch):
 
     monkeypatch.setattr(descent, "discrete_gaussian", first)
     for rows, labels in ((X, y), (-2 * X[::-1], y)):
-        models.append(ProjectedHalfspaceClassifier(n_rounds=8, loss="hinge", random_state=0).fit(rows, labels))
+        models.append(
+            ProjectedHalfspaceClassifier(n_rounds=8, loss="hinge", random_state=0, schema="vectors").fit(rows, labels)
+        )
         transcript = iter(list(released))
         monkeypatch.setattr(descent, "discrete_gaussian", lambda total, sigma, rng, seen=transcript: next(seen))
     assert asked[:8] == asked[8:]

@@ -13,8 +13,8 @@ from dpfast.kernels import signs
 from dpfast.tables.projection import project
 
 LEARNERS = {
-    "boosted": lambda **more: dpfast.BoostedHalfspaceClassifier(20.0, random_state=0, **more),
-    "projected": lambda **more: dpfast.ProjectedHalfspaceClassifier(20.0, random_state=0, **more),
+    "boosted": lambda **more: dpfast.BoostedHalfspaceClassifier(20.0, random_state=0, schema="vectors", **more),
+    "projected": lambda **more: dpfast.ProjectedHalfspaceClassifier(20.0, random_state=0, schema="vectors", **more),
     "net": lambda **more: dpfast.NetHalfspaceClassifier(20.0, n_components=3, net_radius=0.2, random_state=0, **more),
 }
 

@@ -112,7 +112,7 @@ def test_a_fit_applies_the_slope_and_the_shift_of_what_it_released(rng, monkeypa
     monkeypatch.setattr("dpfast.learners.halfspaces.plain.PlainImage.of_mean", lambda *_: 0.25)
     for line in ((1.0, 0.25), (2.0, 1.0)):
         monkeypatch.setattr("dpfast.learners.halfspaces.model.slope_and_height", lambda *_, line=line: line)
-        made[line] = HalfspaceClassifier(3.0, n_rounds=5, random_state=0).fit(X, y)
+        made[line] = HalfspaceClassifier(3.0, n_rounds=5, random_state=0, schema="vectors").fit(X, y)
     one, other = made.values()
     np.testing.assert_allclose(other.coef_, 2 * one.coef_)
     np.testing.assert_allclose(other.intercept_, 2 * one.intercept_)
@@ -138,7 +138,7 @@ def test_what_was_paid_for_is_kept_when_the_last_releases_are_interrupted(stop, 
         return draw(total, sigma, rng=rng)
 
     monkeypatch.setattr(halfspace, "discrete_gaussian", interrupted)
-    clf = HalfspaceClassifier(10.0, n_rounds=5, random_state=0)
+    clf = HalfspaceClassifier(10.0, n_rounds=5, random_state=0, schema="vectors")
     with pytest.raises(KeyboardInterrupt):
         clf.fit(X, X[:, 0] > 0)
     assert [release.used for release in clf.privacy_.events] == used

@@ -217,8 +217,8 @@ def test_one_seed_gives_one_list_at_every_level_and_thread_count(mushroom, each_
 )
 def test_every_form_of_input_gives_the_same_model(form, table):
     X, y = table
-    expected = DecisionListClassifier(random_state=1).fit(X, y)
-    clf = DecisionListClassifier(random_state=1).fit(form(X), y)
+    expected = DecisionListClassifier(random_state=1, schema="vectors").fit(X, y)
+    clf = DecisionListClassifier(random_state=1, schema="vectors").fit(form(X), y)
     assert clf.rules_ == expected.rules_
     np.testing.assert_array_equal(clf.predict(form(X)), expected.predict(X))
 
@@ -462,10 +462,10 @@ def test_data_that_will_not_do_is_refused_with_what_was_seen(X, y, message):
 
 def test_numbers_are_cut_at_0_unless_something_else_is_declared(table):
     X, y = table
-    lists = [DecisionListClassifier(random_state=0).fit(rows, y) for rows in (X, 7.5 * X, X - 0.5)]
+    lists = [DecisionListClassifier(random_state=0, schema="vectors").fit(rows, y) for rows in (X, 7.5 * X, X - 0.5)]
     assert len({str(made) for made in lists}) == 1
     with pytest.raises(ValueError, match=r"entries must be 0 or 1, got 3\.0; give threshold="):
-        DecisionListClassifier(threshold=None).fit([[0, 1], [1, 3]], [0, 1])
+        DecisionListClassifier(threshold=None, schema="vectors").fit([[0, 1], [1, 3]], [0, 1])
 
 
 def test_declared_classes_are_not_read_off_the_data(table):

@@ -475,7 +475,9 @@ def test_other_numbers_are_the_same_rows_on_a_finer_grid(form, same, parameters,
 def test_a_finer_grid_changes_nothing_of_what_is_learned(form, table):
     X, y = table[0].astype(int), table[1]
     for fit in ("fit", "partial_fit"):
-        one, other = (getattr(DPWinnowClassifier(20.0, random_state=1), fit)(table, y) for table in (X, form(X)))
+        one, other = (
+            getattr(DPWinnowClassifier(20.0, random_state=1, schema="vectors"), fit)(table, y) for table in (X, form(X))
+        )
         assert one.updates_ > 1
         assert same_releases(one, other)
 
@@ -813,9 +815,9 @@ def test_a_stream_has_one_user_in_one_process(table, monkeypatch):
 @pytest.mark.parametrize("fit", ["fit", "partial_fit"])
 def test_tables_of_integers_are_learned_from_whatever_their_order(fit, form, table):
     X, y = table[0].astype(int), table[1]
-    expected = getattr(DPWinnowClassifier(8.0, random_state=1), fit)(X, y)
+    expected = getattr(DPWinnowClassifier(8.0, random_state=1, schema="vectors"), fit)(X, y)
     budget = Budget(8.0, 1e-6)
-    clf = getattr(DPWinnowClassifier(8.0, budget=budget, random_state=1), fit)(form(X), y)
+    clf = getattr(DPWinnowClassifier(8.0, budget=budget, random_state=1, schema="vectors"), fit)(form(X), y)
     assert same_releases(clf, expected)
     assert len(budget.charges) == 1
 
@@ -825,7 +827,7 @@ def test_tables_of_integers_are_learned_from_whatever_their_order(fit, form, tab
 def test_a_model_of_booleans_refuses_zeros_and_ones_and_the_other_way_round(fit, Estimator, table):
     X, y = table
     signs = getattr(Estimator(), fit)(X, y)
-    numbers = getattr(Estimator(), fit)(X.astype(int), y)
+    numbers = getattr(Estimator(), fit)(X.astype(np.int8), y)
     assert (signs.reads_, numbers.reads_) == ("signs", "numbers")
     for call in ("predict", "partial_fit"):
         rest = () if call == "predict" else (y,)
@@ -840,7 +842,9 @@ def test_a_model_of_booleans_refuses_zeros_and_ones_and_the_other_way_round(fit,
 
 def test_a_refit_that_is_refused_leaves_the_model_as_it_was(table):
     X, y = table
-    clf = DPWinnowClassifier(budget=Budget(1.0, 1e-6), random_state=0).fit(pd.DataFrame(X).add_prefix("x"), y)
+    clf = DPWinnowClassifier(budget=Budget(1.0, 1e-6), random_state=0, schema="vectors").fit(
+        pd.DataFrame(X).add_prefix("x"), y
+    )
     before, facts = pickle.dumps(clf.released_weights_), {k: v for k, v in vars(clf).items() if k.endswith("_")}
     other = X[:, :5].astype(float), np.where(y == "yes", "a", "b")
     for arguments, parameters in (
@@ -857,7 +861,7 @@ def test_a_refit_that_is_refused_leaves_the_model_as_it_was(table):
 
 def test_a_refit_forgets_the_model_and_the_stream_before_it(table):
     X, y = table
-    clf = DPWinnowClassifier(random_state=0).partial_fit(pd.DataFrame(X).add_prefix("x"), y)
+    clf = DPWinnowClassifier(random_state=0, schema="vectors").partial_fit(pd.DataFrame(X).add_prefix("x"), y)
     clf.fit(X[:, :5].astype(int), np.where(y == "yes", "a", "b"))
     assert clf.classes_.tolist() == ["a", "b"]
     assert (clf.n_features_in_, clf.reads_, clf.updates_) == (5, "numbers", 20)
@@ -1070,7 +1074,7 @@ def test_a_refusal_charges_nothing_and_draws_nothing(fit, table, rng):
         (X, y, {"delta": 0.0}),
         (X, y, {"epsilon": 1.5}),
     ):
-        clf = DPWinnowClassifier(budget=budget, random_state=rng).set_params(**parameters)
+        clf = DPWinnowClassifier(budget=budget, random_state=rng, schema="vectors").set_params(**parameters)
         with pytest.raises((ValueError, BudgetExceeded)):
             getattr(clf, fit)(bad_X, bad_y)
         assert not hasattr(clf, "released_weights_")
