@@ -206,7 +206,8 @@ class Memory(Source):
         if hasattr(X, "iloc") and not self.tabular and getattr(X, "ndim", 0) == 2:
             kinds = [*X.dtypes]
         else:
-            kinds = [X.dtype] if type(X) is np.ndarray and X.ndim == 2 else []
+            dense = isinstance(X, np.ndarray) and not isinstance(X, np.ma.MaskedArray) and X.ndim == 2
+            kinds = [X.dtype] if dense else []
         return (X.shape[0], X.shape[1]) if are_wide_numbers(kinds) else None
 
     def with_names(self, names: Sequence[str]) -> "Memory":
