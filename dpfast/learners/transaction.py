@@ -7,10 +7,12 @@ from dataclasses import fields
 from functools import lru_cache
 from typing import Any, get_type_hints
 
+import numpy as np
+
 from dpfast.accounting import NoisySums
 from dpfast.learners.base import PrivateClassifier as Machinery
 from dpfast.learners.base import call_back
-from dpfast.learners.forms import Numbers
+from dpfast.learners.forms import Bits, Codes
 from dpfast.learners.model import Model
 from dpfast.learners.plan import GaussianSum, LaplaceSum, Task, share_of, steps_of
 from dpfast.learners.reading import MOST_LABELS
@@ -31,7 +33,8 @@ class Transaction(Machinery):
             known.pop(name, None)
         self._learner, self._reads = learner, learner.reads
         self._reads_parts = self._reads.in_parts
-        self._surveys_arrays = not isinstance(self._reads, Numbers)
+        # what reads numbers or unit rows was written for vectors, and so was a threshold
+        self._surveys_arrays = isinstance(self._reads, Codes | Bits) and np.array_equal(self._reads.threshold, 0.0)
 
     def get_params(self, deep=True):
         return self._learner.get_params(deep=deep)

@@ -195,7 +195,7 @@ def test_the_most_that_one_row_can_move_is_nearly_what_was_charged(name, relatio
     for seed, table, epsilon in itertools.product(
         range(4, 34), (opposite, alone, uncovered, turned, contradicted), amounts
     ):
-        model = learner.make(neighbors=relation, epsilon=epsilon)
+        model = learner.make(neighbors=relation, epsilon=epsilon, schema="vectors")
         found = replayed(model, *table(relation), classes=[0, 1], seed=seed)
         assert held(found), found
         assert not found.refusal
