@@ -34,7 +34,9 @@ class Transaction(Machinery):
         self._learner, self._reads = learner, learner.reads
         self._reads_parts = self._reads.in_parts
         # what reads numbers or unit rows was written for vectors, and so was a threshold
-        self._surveys_arrays = isinstance(self._reads, Codes | Bits) and np.array_equal(self._reads.threshold, 0.0)
+        self._surveys_arrays = isinstance(self._reads, Codes | Bits) and np.array_equal(
+            np.asarray(self._reads.threshold), 0.0
+        )
 
     def get_params(self, deep=True):
         return self._learner.get_params(deep=deep)
