@@ -15,7 +15,7 @@ def test_dpfast_grows_with_the_table(benchmark, n, d):
     X = np.random.default_rng(0).normal(size=(n, d)).astype(np.float32)
     y = X[:, 0] > X[:, 1]
     benchmark.extra_info["bytes"] = 20 * X.nbytes
-    benchmark.pedantic(BoostedHalfspaceClassifier(n_rounds=10, random_state=0).fit, (X, y), rounds=3)
+    benchmark.pedantic(BoostedHalfspaceClassifier(n_rounds=10, schema="vectors", random_state=0).fit, (X, y), rounds=3)
 
 
 @pytest.mark.benchmark(group="boosting, 10 rounds: growth in stored entries")
@@ -25,7 +25,7 @@ def test_dpfast_grows_with_stored_entries(benchmark, stored):
     X = sp.random_array((20_000, 50_000), density=stored / 50_000, format="csr", dtype=np.float32, rng=rng)
     y = rng.random(20_000) < 0.5
     benchmark.extra_info["items"] = (20 * X.nnz, "entries")
-    benchmark.pedantic(BoostedHalfspaceClassifier(n_rounds=10, random_state=0).fit, (X, y), rounds=3)
+    benchmark.pedantic(BoostedHalfspaceClassifier(n_rounds=10, schema="vectors", random_state=0).fit, (X, y), rounds=3)
 
 
 @pytest.mark.benchmark(group="boosting 1e5 x 100: growth in rounds")
@@ -33,4 +33,6 @@ def test_dpfast_grows_with_stored_entries(benchmark, stored):
 def test_dpfast_grows_with_rounds(benchmark, rounds):
     X = np.random.default_rng(0).normal(size=(100_000, 100)).astype(np.float32)
     y = X[:, 0] > X[:, 1]
-    benchmark.pedantic(BoostedHalfspaceClassifier(n_rounds=rounds, random_state=0).fit, (X, y), rounds=1)
+    benchmark.pedantic(
+        BoostedHalfspaceClassifier(n_rounds=rounds, schema="vectors", random_state=0).fit, (X, y), rounds=1
+    )

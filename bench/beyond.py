@@ -72,7 +72,13 @@ def corruption(gamma, runs, rows=5000, rounds=200, shares=SHARES):
             rng = np.random.default_rng(seed)
             X, y = ways[j](*problem.draw(rows, rng), shares[i] * limit(gamma), rng)
             boost = dpfast.BoostedHalfspaceClassifier(
-                EPSILON, DELTA, density=DENSITY, n_rounds=rounds, fit_intercept=False, random_state=seed
+                EPSILON,
+                DELTA,
+                schema="vectors",
+                density=DENSITY,
+                n_rounds=rounds,
+                fit_intercept=False,
+                random_state=seed,
             )
             errors[i, j, seed] = 1 - boost.fit(X, y, classes=[-1, 1]).score(*problem.draw(4000, rng))
         found[kind] = errors.mean(axis=2).max(axis=1).tolist()

@@ -138,7 +138,7 @@ def _(scale, folder):
             del stored
         X = np.load(path, mmap_mode="r")
         with working:
-            clf = dpfast.BoostedHalfspaceClassifier(epsilon=1.0, delta=1e-8).fit(X, y)
+            clf = dpfast.BoostedHalfspaceClassifier(epsilon=1.0, delta=1e-8, schema="vectors").fit(X, y)
         told = f"{clf.n_rounds_} rounds, accuracy {clf.score(*table(np.empty((FRESH // 10, d), np.float32))):.3f}"
         return outcome(f"{n:,} x {d:,} float32, mapped", X.nbytes, making, working, f"{told}")
 

@@ -63,7 +63,9 @@ def child(folder, memory, rounds):
     else:
         X, y = dpfast.FileParts(folder / "*.parquet", label="y", memory=memory, scratch=folder).numbers()
     read, told = time.perf_counter(), {"before": before, "reading": peak() - before}
-    clf = dpfast.BoostedHalfspaceClassifier(n_rounds=rounds, random_state=0).fit(X, y, classes=["False", "True"])
+    clf = dpfast.BoostedHalfspaceClassifier(n_rounds=rounds, schema="vectors", random_state=0).fit(
+        X, y, classes=["False", "True"]
+    )
     end, worked = time.perf_counter(), time.process_time() - used
     told |= {"read s": read - start, "fit s": end - read, "processors s": worked, "held": peak() - before}
     print(json.dumps(told | {"mapped": status()["RssFile"], "model": float(np.abs(clf.coef_).sum())}))

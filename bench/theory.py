@@ -191,8 +191,9 @@ def bf(d, runs):
 
 def bcs(gamma, runs):
     problem, plan = margins(gamma), theory.boost_plan(EPSILON, DELTA, margin=gamma)
-    boost = lambda seed: dpfast.BoostedHalfspaceClassifier(EPSILON, DELTA, fit_intercept=False, random_state=seed)  # noqa: E731
-    logistic = lambda seed: dpfast.HalfspaceClassifier(EPSILON, DELTA, random_state=seed)  # noqa: E731
+    plain = {"schema": "vectors", "fit_intercept": False}
+    boost = lambda seed: dpfast.BoostedHalfspaceClassifier(EPSILON, DELTA, random_state=seed, **plain)  # noqa: E731
+    logistic = lambda seed: dpfast.HalfspaceClassifier(EPSILON, DELTA, schema="vectors", random_state=seed)  # noqa: E731
     return {
         "boosting": least_rows(problem, boost, runs),
         "logistic sums": least_rows(problem, logistic, runs),
@@ -204,7 +205,7 @@ def bcs(gamma, runs):
 
 
 def nuz(gamma, runs):
-    problem, own = margins(gamma), {"fit_intercept": False}
+    problem, own = margins(gamma), {"fit_intercept": False, "schema": "vectors"}
     descent = lambda seed: dpfast.ProjectedHalfspaceClassifier(EPSILON, DELTA, random_state=seed, **own)  # noqa: E731
     net = lambda seed: dpfast.NetHalfspaceClassifier(EPSILON, net_radius=0.2, random_state=seed, **own)  # noqa: E731
     return {
