@@ -17,8 +17,7 @@ from numpydoc import docscrape_sphinx  # noqa: E402
 import dpfast.kernels  # noqa: E402
 
 for kernel in pkgutil.iter_modules(dpfast.kernels.__path__):  # or autodoc would read the stubs in their place
-    if kernel.name != "weights":  # a former name
-        __import__(f"dpfast.kernels.{kernel.name}")
+    __import__(f"dpfast.kernels.{kernel.name}")
 
 project, author, copyright = "dpfast", "The dpfast developers", "The dpfast developers"
 version = release = dpfast.__version__
