@@ -35,7 +35,10 @@ DPF_BODY void NAMED(scale_csr)(const dpf_unit_rows *rows, double constant, bool 
         if (!(square + constant * constant > SMALL && square < LARGE)) {
             const double by = square < LARGE ? GROW : SHRINK;
             square = 0;
-            for (int64_t p = rows->indptr[i]; p < end; p++) square += (by * (double)data[p]) * (by * (double)data[p]);
+            for (int64_t p = rows->indptr[i]; p < end; p++) {
+                const double entry = by * (rows->ones[i] ? 1.0 : (double)data[p]); /* rows of ones have no data */
+                square += entry * entry;
+            }
             square += (by * constant) * (by * constant);
             scale[i] = scale_of(sqrt(square), by, LEAST_NORM, inside, bits);
         } else scale[i] = scale_of(sqrt(square + constant * constant), 1, LEAST_NORM, inside, bits);

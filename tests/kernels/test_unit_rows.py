@@ -350,3 +350,10 @@ def test_the_norm_of_a_long_row_includes_its_constant(kind, constant):
     rows = unit_rows.Dense(x) if kind == "dense64" else unit_rows.Csr(X.indptr, X.indices, X.data, 2)
     (scale,) = unit_rows.scales(rows, constant)
     assert np.hypot(1e151 * scale, constant * scale) <= 2.0**rows.bits
+
+
+@pytest.mark.parametrize("constant", [np.nan, np.inf, 1e200, 0.0])
+def test_rows_of_ones_without_data_have_a_scale_for_any_constant(constant):
+    rows = unit_rows.Csr(np.array([0, 2, 2, 3]), np.array([0, 2, 1], np.int32), None, 3)
+    given = unit_rows.Csr(np.array([0, 2, 2, 3]), np.array([0, 2, 1], np.int32), np.ones(3), 3)
+    np.testing.assert_array_equal(unit_rows.scales(rows, constant), unit_rows.scales(given, constant))
