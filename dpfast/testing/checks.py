@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 from sklearn.base import clone
 
@@ -271,6 +270,8 @@ def check_names(estimator: Any) -> None:
     if "schema" not in parameters:
         return
     names = [f"c{j}" for j in range(X.shape[1])]
+    import pandas as pd  # no dependency of dpfast
+
     table = pd.DataFrame(X, columns=names)
     model = _fitted(estimator, (table, y))
     if list(model.feature_names_in_) != names:

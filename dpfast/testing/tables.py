@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from dpfast.tables.columns import Boolean, Category, Numeric
 from dpfast.tables.schema import Label, Schema
@@ -40,9 +39,11 @@ def bits(n: int = ROWS) -> tuple[np.ndarray, np.ndarray]:
     return X, y
 
 
-def frame(n: int = ROWS) -> pd.DataFrame:
+def frame(n: int = ROWS) -> Any:
     """Return a table of numbers, words and missing cells that fits `SCHEMA`, with labels."""
     k = np.arange(n)
+    import pandas as pd  # no dependency of dpfast
+
     table = pd.DataFrame(
         {
             "age": (k * 37 % 100).astype(float),
