@@ -69,7 +69,7 @@ def is_frame(X: Any) -> bool:
     is an array, as scikit-learn demands. A frame of Dask is a table in parts, which is read as vectors of numbers
     unless discovery is asked for.
     """
-    if isinstance(X, Mapping):
+    if isinstance(X, Mapping) and not sp.issparse(X):  # dok_array of scipy 1.13 is a dict
         return True
     if is_dask(X) or is_spark(X) or is_stream(X):
         return False
