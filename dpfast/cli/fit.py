@@ -2,8 +2,9 @@
 
 import time
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.text import Text
@@ -35,11 +36,10 @@ MODEL = (
 )
 
 
-@with_options_of()
-def fit(
-    context: typer.Context,
-    data: options.Data,
-    *,
+@dataclass(frozen=True, kw_only=True)
+class TableOptions:
+    """How the table is read."""
+
     schema: Annotated[
         Path | None,
         typer.Option(
@@ -47,7 +47,7 @@ def fit(
             help="A .toml or .json file that declares the columns of the table, see dpfast schema; or discover, which "
             "is the default without a --model.",
         ),
-    ] = None,
+    ] = None
     ignore: Annotated[
         list[str],
         typer.Option(
@@ -55,13 +55,16 @@ def fit(
             metavar="COLUMN",
             help="Leave this column out, if there is no schema; repeatable.",
         ),
-    ] = [],  # noqa: B006 - typer's, never changed
-    separator: options.Separator = None,
-    decimal: options.Decimal = ".",
-    dates: options.Dates = None,
-    encoding: options.Encoding = "utf-8",
-    columns: options.Columns = None,
-    label: options.Label = None,
+    ] = field(default_factory=list)
+    text: options.TextOptions
+    columns: options.Columns = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelOptions:
+    """What is predicted."""
+
+    label: options.Label = None
     classes: Annotated[
         str | None,
         typer.Option(
@@ -69,9 +72,15 @@ def fit(
             help="All labels, as a,b,...; by default those of the schema. Without one they are discovered, or with a "
             "--model read from the data.",
         ),
-    ] = None,
-    epsilon: options.Epsilon,
-    delta: options.Delta = 1e-6,
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrivacyOptions:
+    """What the claim is, and which budget pays."""
+
+    epsilon: options.Epsilon
+    delta: options.Delta = 1e-6
     unit: Annotated[
         str | None,
         typer.Option(
@@ -79,7 +88,7 @@ def fit(
             metavar="COLUMN",
             help="Column that says whose each row is: protect persons instead of rows; needs --rows-per-unit.",
         ),
-    ] = None,
+    ] = None
     rows_per_unit: Annotated[
         int | None,
         typer.Option(
@@ -87,30 +96,48 @@ def fit(
             help="Largest number of rows to use of each person, chosen at random.",
             min=1,
         ),
-    ] = None,
-    neighbors: options.Relation = "replace",
-    budget: options.Ledger = None,
+    ] = None
+    neighbors: options.Relation = "replace"
+    budget: options.Ledger = None
     encoder_share: Annotated[
         str,
         typer.Option(
             rich_help_panel=options.PRIVACY,
             help="Share of the budget for discovery; auto follows from public numbers.",
         ),
-    ] = "auto",
-    model: Annotated[Name | None, typer.Option(help=MODEL, metavar="NAME", rich_help_panel=options.MODEL)] = None,  # type: ignore[valid-type]
-    negations: options.Negations = True,
+    ] = "auto"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelOptions:
+    """Which model is learned; each has further options of its own."""
+
+    model: Annotated[Name | None, typer.Option(help=MODEL, metavar="NAME", rich_help_panel=options.MODEL)] = None  # type: ignore[valid-type]
+    negations: options.Negations = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutputOptions:
+    """What is shown and saved."""
+
     test_share: Annotated[
         float,
         typer.Option(
             rich_help_panel=options.OUTPUT,
             help="Share of the rows kept apart to measure accuracy; 0 learns from all rows.",
         ),
-    ] = 0.2,
-    out: options.Out = None,
-    json: options.Json = False,
-    threshold: options.Threshold = None,
-    numbers: options.Numbers = None,
-    memory: options.Memory = 1.0,
+    ] = 0.2
+    out: options.Out = None
+    json: options.Json = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class RareOptions:
+    """What is rarely needed."""
+
+    threshold: options.Threshold = None
+    numbers: options.Numbers = None
+    memory: options.Memory = 1.0
     scheduler: Annotated[
         str | None,
         typer.Option(
@@ -118,11 +145,68 @@ def fit(
             metavar="ADDRESS",
             help="Learn from all rows on the workers of this Dask cluster, tcp://..., which must see the same files.",
         ),
-    ] = None,
-    seed: options.Seed = None,
-    show_private: options.ShowPrivate = False,
-    **own,
-):
+    ] = None
+    seed: options.Seed = None
+    show_private: options.ShowPrivate = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitOptions:
+    """The options of `dpfast fit`, in the panels of its help."""
+
+    table: TableOptions
+    label: LabelOptions
+    privacy: PrivacyOptions
+    model: ModelOptions
+    output: OutputOptions
+    rare: RareOptions
+
+    def check(self, data: str) -> None:
+        """Refuse options that do not go together, before a file is read."""
+        if not 0 <= self.output.test_share < 1:
+            raise ValueError(f"--test-share must be at least 0 and below 1, got {self.output.test_share}")
+        if (self.privacy.unit is None) != (self.privacy.rows_per_unit is None):
+            raise ValueError("--unit and --rows-per-unit go together")
+        check_files(self.output.out, DATA=data, schema=self.table.schema, budget=self.privacy.budget)
+
+    def declaration(self, data: str) -> Any:
+        """Return the schema of the table, which may leave everything to be discovered; None for vectors."""
+        table, label, rare = self.table, self.label, self.rare
+        undeclared = (
+            table.schema is None
+            and (self.model.model is None or self.privacy.unit is not None or table.ignore)
+            and (rare.numbers, rare.threshold) == (None, None)
+            and label.label is not None
+        )
+        schema = "discover" if undeclared else table.schema
+        ways = label.label, label.classes, self.privacy.unit, table.ignore
+        declaration = declaration_of(data, schema, *ways, **table.text.settings)
+        if declaration is not None and (rare.threshold is not None or rare.numbers is not None):
+            raise ValueError("--threshold, --numbers and --bits are for tables without a schema")
+        if declaration is None and self.model.model is None:
+            raise ValueError("say which column holds the labels (--label), or give a --schema or a --model")
+        return declaration
+
+
+@dataclass
+class Learned:
+    """What a fit made, for its output."""
+
+    estimator: Any
+    out: Path | None
+    n: int
+    values: str | None  # what vectors are read as
+    read_in: float  # seconds
+    learned_in: float
+    bits: bool = False
+    rows: Any = None  # private
+    shown: list[Figure] = field(default_factory=list)
+    exact: float | None = None  # private
+
+
+@with_options_of()
+@options.spread
+def fit(context: typer.Context, data: options.Data, asked: FitOptions, **own):
     """Learn a private model, and show the model, its noisy accuracy and what was spent.
 
     Ranges, words and labels that no schema declares are discovered privately, within the same epsilon.
@@ -134,135 +218,143 @@ def fit(
     charged, by its exact cost, so that a budget allows more fits.
     """
     with reporting("nothing was released and no file was written") as state:
-        if not 0 <= test_share < 1:
-            raise ValueError(f"--test-share must be at least 0 and below 1, got {test_share}")
-        if (unit is None) != (rows_per_unit is None):
-            raise ValueError("--unit and --rows-per-unit go together")
-        check_files(out, DATA=data, schema=schema, budget=budget)
+        asked.check(data)
 
         from dpfast import random
         from dpfast.learners.parameters import EPSILON, real
-        from dpfast.tables.naming import alike
 
-        rng = random.generator(seed)
-        asked = {
-            "epsilon": EPSILON.read("epsilon", epsilon),
-            "delta": real(0, 1, "[)").read("delta", delta),
-            "neighbors": neighbors,
-            "negations": negations,
-            "threshold": threshold,
+        privacy, rare = asked.privacy, asked.rare
+        rng = random.generator(rare.seed)
+        shared = {
+            "epsilon": EPSILON.read("epsilon", privacy.epsilon),
+            "delta": real(0, 1, "[)").read("delta", privacy.delta),
+            "neighbors": privacy.neighbors,
+            "negations": asked.model.negations,
+            "threshold": rare.threshold,
             "random_state": rng,
+            "schema": "vectors",
         }
-        text = {"separator": separator, "decimal": decimal, "encoding": encoding, "dates": dates}
-        check_columns(data, columns)
-        undeclared = (
-            schema is None
-            and (model is None or unit is not None or ignore)
-            and (numbers, threshold) == (None, None)
-            and label is not None
-        )
-        declaration = declaration_of(data, "discover" if undeclared else schema, label, classes, unit, ignore, **text)
+        check_columns(data, asked.table.columns)
+        declaration, model = asked.declaration(data), asked.model.model or "halfspace"
         if declaration is not None:
-            if threshold is not None or numbers is not None:
-                raise ValueError("--threshold, --numbers and --bits are for tables without a schema")
-            asked |= {"schema": declaration, "encoder_share": read_share("--encoder-share", encoder_share)}
-        elif model is None:
-            raise ValueError("say which column holds the labels (--label), or give a --schema or a --model")
-        model = model or "halfspace"
-        asked["schema"] = "vectors"
-        if declaration is not None:
-            declaration = asked["schema"] = reader_of(model)(declaration)
-        if budget is not None:
-            asked["budget"] = charged(budget, neighbors, unit, as_pairs=test_share > 0 and scheduler is None)
-        parameters = parameters_of(model, context, asked, own)
-        if unit is not None:
-            check_persons(unit, declaration)
-        start = time.perf_counter()
-        names, bits, exact = None, False, None
-        shown: list[Figure] = []
-        read_by = {"label": label, "threshold": threshold}
-        if scheduler is not None:
-            if test_share and getattr(context.get_parameter_source("test_share"), "name", None) != "DEFAULT":
+            declaration = reader_of(model)(declaration)
+            share = read_share("--encoder-share", privacy.encoder_share)
+            shared |= {"schema": declaration, "encoder_share": share}
+        if privacy.budget is not None:
+            as_pairs = asked.output.test_share > 0 and rare.scheduler is None
+            shared["budget"] = charged(privacy.budget, privacy.neighbors, privacy.unit, as_pairs=as_pairs)
+        parameters = parameters_of(model, context, shared, own)
+        if privacy.unit is not None:
+            check_persons(privacy.unit, declaration)
+        if rare.scheduler is not None:
+            if asked.output.test_share and getattr(context.get_parameter_source("test_share"), "name", "") != "DEFAULT":
                 raise ValueError("--scheduler learns from all rows: --test-share must be 0")
-            estimator = estimator_of(model, parameters)
-            with on_cluster(scheduler, data, declaration, unit) as (X, n):
-                read_in = time.perf_counter() - start
-                given = {"classes": declaration.label.classes, "units": unit, "rows_per_unit": rows_per_unit}
-                where = f"{data} on {scheduler}"
-                out, learned_in = _fitted(state, estimator, where, (X,), given, out, names, **read_by)
+            learned = _learn_on_cluster(state, data, asked, declaration, model, parameters)
         else:
-            if declaration is not None:
-                table = read_declared(data, declaration, memory, **text)
-            else:
-                reads = {"threshold": threshold, "values": values_of(model, own, threshold=threshold, numbers=numbers)}
-                reads |= {"limits": limits_of(parameters), "memory": int(memory * 1e9), "n_features": columns}
-                table = _plain(data, label=label, needs_label=True, **reads, **text)
-            declared = classes_of(table.y, classes, data) if declaration is None else declaration.label.classes
-            n = len(table.y)
-            persons = None if unit is None else persons_of(data, unit, n, **text)
-            drawn = rng.random(n) if persons is None else rng.random(int(persons.max(initial=-1)) + 1)[persons]
-            test = drawn < test_share  # has all rows of a person or none
-            if neighbors == "replace" and (test.all() or (test_share and not test.any())):  # else n is private
-                raise ValueError(f"{data}: {n} rows are too few for a training and a test part; see --test-share")
-            names, bits = table.feature_names, is_packed(table.X)
-            X, X_test = _split(table.X, test, int(memory * 1e9))
-            y, y_test = table.y[~test], table.y[test]
-            del table  # which has the rows once more
-
-            def of_persons(rows):
-                return {} if persons is None else {"units": persons[rows], "rows_per_unit": rows_per_unit}
-
-            given = {"classes": declared} | of_persons(~test)
-            read_in = time.perf_counter() - start
-            read_by["text"] = kept_settings(data, **text)
-            estimator = estimator_of(model, parameters)  # only now: its import is slow, and the table may be refused
-            out, learned_in = _fitted(state, estimator, data, (X, y), given, out, names, bits=bits, **read_by)
-            if test_share:
-                shown = figures(estimator, X_test, y_test, rng, **of_persons(test))
-                exact = estimator.score(X_test, y_test) if show_private and len(y_test) else None
-        name_features(estimator, names, label, read_by.get("text"))
-        if shown:
-            add_figures(estimator, out, shown, TESTED)
-        tell(estimator)
-
-        if json:
-            model_of = {"model": model, "labels": estimator.classes_.tolist()}
-            rows_of = {"rows": n} if neighbors == "replace" else {}
-            of_test = {"figures": kept(shown, TESTED) if shown else {}}
-            answer(
-                {"data": data}
-                | rows_of
-                | model_of
-                | of_test
-                | {"notes": estimator.notes_}
-                | spent(estimator)
-                | {"saved": out}
-            )
-            return
-        public_rows = neighbors == "replace" or show_private
-        count = f"{n:,} rows, " if public_rows else ""
-        if declaration is not None:
-            shape = f"{len(declaration.columns):,} column{'s' * (len(declaration.columns) != 1)}"
+            learned = _learn_here(state, data, asked, declaration, model, parameters, own, rng)
+        tell(learned.estimator)
+        if asked.output.json:
+            answer(_told(data, asked, model, learned))
         else:
-            kind = "" if reads["values"] == "bits" else " of 0 and 1" if bits else " of numbers"
-            shape = f"{estimator.n_features_in_:,} features{kind}"
-        say(f"{data}: {count}{shape}, labels {listed(estimator.classes_)}")
-        if same := alike(estimator.classes_.tolist()):
-            say(
-                f"Labels that differ only in capitals, blanks or the form of a number are separate classes: "
-                f"{listed(same)}. dpfast schema draft shows such labels before a fit."
-            )
-        say()
-        rows = (X, y) if show_private and declaration is None else None
-        MODELS[model].show(estimator, output, bits=bits or declaration is not None, rows=rows)
-        say()
-        summary = _summary(estimator, shown, exact, () if declaration is None else declaration.to_find)
-        if show_private:
-            taken = f"{learned_in:.3f} s to learn, {read_in:.3f} s to read (not private)"
-            summary.add_row("time", Text(taken, style="yellow"))
-        if out is not None:
-            summary.add_row("saved", Text(str(out)))
-        output.print(summary)
+            _show(data, asked, declaration, model, learned)
+
+
+def _learn_on_cluster(state, data, asked, declaration, model, parameters):
+    """Learn from all rows on the workers of a cluster."""
+    start, label, privacy = time.perf_counter(), asked.label.label, asked.privacy
+    estimator = estimator_of(model, parameters)
+    with on_cluster(asked.rare.scheduler, data, declaration, privacy.unit) as (X, n):
+        read_in = time.perf_counter() - start
+        given = {"classes": declaration.label.classes, "units": privacy.unit, "rows_per_unit": privacy.rows_per_unit}
+        where, read_by = f"{data} on {asked.rare.scheduler}", {"label": label, "threshold": asked.rare.threshold}
+        out, learned_in = _fitted(state, estimator, where, (X,), given, asked.output.out, None, **read_by)
+    name_features(estimator, None, label)
+    return Learned(estimator, out, n, None, read_in, learned_in)
+
+
+def _learn_here(state, data, asked, declaration, model, parameters, own, rng):
+    """Learn from the rows of the training part, and measure the model on the others."""
+    start, label, privacy, rare = time.perf_counter(), asked.label.label, asked.privacy, asked.rare
+    text, memory, values = asked.table.text.settings, int(rare.memory * 1e9), None
+    if declaration is not None:
+        table = read_declared(data, declaration, rare.memory, **text)
+        classes = declaration.label.classes
+    else:
+        values = values_of(model, own, threshold=rare.threshold, numbers=rare.numbers)
+        reads = {"threshold": rare.threshold, "values": values, "limits": limits_of(parameters)}
+        reads |= {"memory": memory, "n_features": asked.table.columns}
+        table = _plain(data, label=label, needs_label=True, **reads, **text)
+        classes = classes_of(table.y, asked.label.classes, data)
+    n, test_share = len(table.y), asked.output.test_share
+    persons = None if privacy.unit is None else persons_of(data, privacy.unit, n, **text)
+    drawn = rng.random(n) if persons is None else rng.random(int(persons.max(initial=-1)) + 1)[persons]
+    test = drawn < test_share  # has all rows of a person or none
+    if privacy.neighbors == "replace" and (test.all() or (test_share and not test.any())):  # else n is private
+        raise ValueError(f"{data}: {n} rows are too few for a training and a test part; see --test-share")
+    names, bits = table.feature_names, is_packed(table.X)
+    X, X_test = _split(table.X, test, memory)
+    y, y_test = table.y[~test], table.y[test]
+    del table  # which has the rows once more
+
+    def of_persons(rows):
+        return {} if persons is None else {"units": persons[rows], "rows_per_unit": privacy.rows_per_unit}
+
+    read_in = time.perf_counter() - start
+    read_by = {"label": label, "threshold": rare.threshold, "text": kept_settings(data, **text)}
+    given = {"classes": classes} | of_persons(~test)
+    estimator = estimator_of(model, parameters)  # only now: its import is slow, and the table may be refused
+    out, learned_in = _fitted(state, estimator, data, (X, y), given, asked.output.out, names, bits=bits, **read_by)
+    learned = Learned(estimator, out, n, values, read_in, learned_in, bits=bits, rows=(X, y))
+    if test_share:
+        learned.shown = figures(estimator, X_test, y_test, rng, **of_persons(test))
+        learned.exact = estimator.score(X_test, y_test) if rare.show_private and len(y_test) else None
+    name_features(estimator, names, label, read_by["text"])
+    if learned.shown:
+        add_figures(estimator, out, learned.shown, TESTED)
+    return learned
+
+
+def _told(data, asked, model, learned):
+    """Return what a fit tells a program."""
+    estimator, shown = learned.estimator, learned.shown
+    return (
+        {"data": data}
+        | ({"rows": learned.n} if asked.privacy.neighbors == "replace" else {})
+        | {"model": model, "labels": estimator.classes_.tolist()}
+        | {"figures": kept(shown, TESTED) if shown else {}, "notes": estimator.notes_}
+        | spent(estimator)
+        | {"saved": learned.out}
+    )
+
+
+def _show(data, asked, declaration, model, learned):
+    """Print what a fit tells people."""
+    from dpfast.tables.naming import alike
+
+    estimator, show_private = learned.estimator, asked.rare.show_private
+    count = f"{learned.n:,} rows, " if asked.privacy.neighbors == "replace" or show_private else ""
+    if declaration is not None:
+        shape = f"{len(declaration.columns):,} column{'s' * (len(declaration.columns) != 1)}"
+    else:
+        kind = "" if learned.values == "bits" else " of 0 and 1" if learned.bits else " of numbers"
+        shape = f"{estimator.n_features_in_:,} features{kind}"
+    say(f"{data}: {count}{shape}, labels {listed(estimator.classes_)}")
+    if same := alike(estimator.classes_.tolist()):
+        say(
+            f"Labels that differ only in capitals, blanks or the form of a number are separate classes: "
+            f"{listed(same)}. dpfast schema draft shows such labels before a fit."
+        )
+    say()
+    rows = learned.rows if show_private and declaration is None else None
+    MODELS[model].show(estimator, output, bits=learned.bits or declaration is not None, rows=rows)
+    say()
+    summary = _summary(estimator, learned.shown, learned.exact, () if declaration is None else declaration.to_find)
+    if show_private:
+        taken = f"{learned.learned_in:.3f} s to learn, {learned.read_in:.3f} s to read (not private)"
+        summary.add_row("time", Text(taken, style="yellow"))
+    if learned.out is not None:
+        summary.add_row("saved", Text(str(learned.out)))
+    output.print(summary)
 
 
 def _plain(data, **options):

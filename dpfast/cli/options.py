@@ -1,8 +1,19 @@
-"""Options that more than one command has, as annotations."""
+"""Options that more than one command has, as annotations, and groups of options, as classes.
 
-from functools import partial
+A command declares its options once, as a dataclass whose fields are options or further groups:
+
+    @spread
+    def fit(data: options.Data, asked: FitOptions): ...
+
+`spread` makes an option of each field, so that the help, the completion and the values come from one declaration.
+"""
+
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from functools import partial, wraps
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, get_type_hints
 
 import typer
 
@@ -89,3 +100,72 @@ DatesOfFit = Annotated[
 EncodingOfFit = Annotated[
     str | None, _table("--encoding", help="Encoding of a CSV file; by default the one given to fit, else utf-8.")
 ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextOptions:
+    """How the cells of a CSV file are written."""
+
+    separator: Separator = None
+    decimal: Decimal = "."
+    dates: Dates = None
+    encoding: Encoding = "utf-8"
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Return them as the readers of files take them."""
+        return {name: getattr(self, name) for name in ("separator", "decimal", "encoding", "dates")}
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextOptionsOfFit(TextOptions):
+    """How the cells of a CSV file are written; None is as they were for the fit."""
+
+    separator: SeparatorOfFit = None
+    decimal: DecimalOfFit = None  # type: ignore[assignment]
+    dates: DatesOfFit = None
+    encoding: EncodingOfFit = None  # type: ignore[assignment]
+
+
+def spread(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command for typer: each field of a parameter that is a dataclass becomes an option of its own.
+
+    The command is called with the objects. A field that is a dataclass itself is spread, too.
+    """
+    signature = inspect.signature(command)
+    groups = {each.name: each.annotation for each in signature.parameters.values() if is_dataclass(each.annotation)}
+
+    @wraps(command)
+    def called(**given: Any) -> None:
+        command(**{name: _group(kind, given) for name, kind in groups.items()}, **given)
+
+    parameters: list[inspect.Parameter] = []
+    for each in signature.parameters.values():
+        parameters += _options(groups[each.name]) if each.name in groups else [each]
+    called.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    called.__annotations__ = {each.name: each.annotation for each in parameters}
+    return called
+
+
+def _options(kind: Any) -> Iterator[inspect.Parameter]:
+    """Yield the fields of a group as keyword-only parameters, with those of the groups in it."""
+    hints = get_type_hints(kind, include_extras=True)
+    for each in fields(kind):
+        if is_dataclass(hints[each.name]):
+            yield from _options(hints[each.name])
+        else:
+            default = each.default_factory() if each.default_factory is not MISSING else each.default
+            default = inspect.Parameter.empty if default is MISSING else default
+            keyword = inspect.Parameter.KEYWORD_ONLY
+            yield inspect.Parameter(each.name, keyword, default=default, annotation=hints[each.name])
+
+
+def _group(kind: Any, given: dict[str, Any]) -> Any:
+    """Return a group of options, whose values are taken out of `given`."""
+    hints = get_type_hints(kind)
+    return kind(
+        **{
+            each.name: _group(hints[each.name], given) if is_dataclass(hints[each.name]) else given.pop(each.name)
+            for each in fields(kind)
+        }
+    )

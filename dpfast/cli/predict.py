@@ -1,6 +1,7 @@
 """dpfast predict: the labels that a saved model gives to a table."""
 
 import sys
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
@@ -9,7 +10,7 @@ from rich.text import Text
 from dpfast.tables.naming import listed
 
 from .files import check_there, in_order, limits_of, read, read_codes_of, reading_of, settings_for
-from .options import Data, DatesOfFit, DecimalOfFit, EncodingOfFit, Model, SeparatorOfFit, Written
+from .options import Data, Model, TextOptionsOfFit, Written, spread
 from .outputs import check_files, csv_of
 from .report import errors, reporting
 
@@ -17,21 +18,22 @@ _SOME = 20  # rows
 _KNOWN = "a model made by dpfast fit knows this itself."
 
 
-def predict(
-    model: Model,
-    data: Data,
-    label: Annotated[str | None, typer.Option(help="Column of labels to leave out.")] = None,
-    threshold: Annotated[float | None, typer.Option(help=f"Turn numbers into bits; {_KNOWN}")] = None,
-    numbers: Annotated[bool | None, typer.Option("--numbers/--bits", help=f"How to read features; {_KNOWN}")] = None,
+@dataclass(frozen=True, kw_only=True)
+class PredictOptions:
+    """The options of `dpfast predict`."""
+
+    label: Annotated[str | None, typer.Option(help="Column of labels to leave out.")] = None
+    threshold: Annotated[float | None, typer.Option(help=f"Turn numbers into bits; {_KNOWN}")] = None
+    numbers: Annotated[bool | None, typer.Option("--numbers/--bits", help=f"How to read features; {_KNOWN}")] = None
     probabilities: Annotated[
         bool, typer.Option("--probabilities", help="Also write the probability of each class, with a header.")
-    ] = False,
-    separator: SeparatorOfFit = None,
-    decimal: DecimalOfFit = None,
-    dates: DatesOfFit = None,
-    encoding: EncodingOfFit = None,
-    out: Written = None,
-):
+    ] = False
+    text: TextOptionsOfFit
+    out: Written = None
+
+
+@spread
+def predict(model: Model, data: Data, asked: PredictOptions):
     """Predict the label of each row, and write one label to each line.
 
     Columns are matched by their names, in any order. A CSV file is read with the separator, decimal mark, order of
@@ -39,20 +41,19 @@ def predict(
     row: show it only to those who may see the row.
     """
     with reporting("no predictions were written") as state:
-        check_files(out, MODEL=model, DATA=data)
+        check_files(asked.out, MODEL=model, DATA=data)
         check_there(data)
 
         import dpfast
         from dpfast.tables.replacing import replace_file
 
         estimator = dpfast.load(model)
-        if probabilities and not hasattr(estimator, "predict_proba"):
+        if asked.probabilities and not hasattr(estimator, "predict_proba"):
             raise ValueError(
                 f"{model} gives no probabilities: fit it with a --probability-share, or a list with --rule-counts"
             )
-        given = {"separator": separator, "decimal": decimal, "encoding": encoding, "dates": dates}
-        text = settings_for(data, estimator, **given)
-        X, _ = table_for(estimator, model, data, label, threshold, numbers, **text)
+        text = settings_for(data, estimator, **asked.text.settings)
+        X, _ = table_for(estimator, model, data, asked.label, asked.threshold, asked.numbers, **text)
         if lost := _read_as_missing(estimator, X):
             errors.print(
                 Text(
@@ -63,16 +64,16 @@ def predict(
             )
         rows = [[value] for value in estimator.predict(X).tolist()]
         told = f"{data}: {len(rows):,} rows read, {len(rows):,} labels written"
-        if probabilities:
+        if asked.probabilities:
             shares = estimator.predict_proba(X).tolist()
             rows = [[*row, *(f"{share:.6g}" for share in each)] for row, each in zip(rows, shares, strict=True)]
             rows.insert(0, ["label", *estimator.classes_.tolist()])
-        if out is None:
+        if asked.out is None:
             state.now = "the output may be cut short"
             sys.stdout.write(csv_of(rows))
         else:
-            replace_file(out, lambda file: file.write(csv_of(rows).encode()))
-        errors.print(Text(told if out is None else f"{told} to {out}"), soft_wrap=True)
+            replace_file(asked.out, lambda file: file.write(csv_of(rows).encode()))
+        errors.print(Text(told if asked.out is None else f"{told} to {asked.out}"), soft_wrap=True)
 
 
 def _read_as_missing(estimator, X):

@@ -1,48 +1,37 @@
 """dpfast score: how good a saved model is on rows that it never saw, by noisy figures."""
 
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
 
 from .figures import figures, kept, printed
 from .files import charged, check_there, settings_for
-from .options import (
-    Data,
-    DatesOfFit,
-    DecimalOfFit,
-    EncodingOfFit,
-    Epsilon,
-    Json,
-    Label,
-    Ledger,
-    Model,
-    Relation,
-    Seed,
-    SeparatorOfFit,
-)
+from .options import Data, Epsilon, Json, Label, Ledger, Model, Relation, Seed, TextOptionsOfFit, spread
 from .outputs import check_files
 from .predict import table_for
 from .report import answer, facts, output, reporting
 
 
-def score(
-    model: Model,
-    data: Data,
-    epsilon: Epsilon,
-    label: Label = None,
-    neighbors: Relation = "replace",
-    threshold: Annotated[float | None, typer.Option(help="Turn numbers into bits, as for predict.")] = None,
-    numbers: Annotated[
-        bool | None, typer.Option("--numbers/--bits", help="How to read features, as for predict.")
-    ] = None,
-    separator: SeparatorOfFit = None,
-    decimal: DecimalOfFit = None,
-    dates: DatesOfFit = None,
-    encoding: EncodingOfFit = None,
-    seed: Seed = None,
-    budget: Ledger = None,
-    json: Json = False,
-):
+@dataclass(frozen=True, kw_only=True)
+class ScoreOptions:
+    """The options of `dpfast score`."""
+
+    epsilon: Epsilon
+    label: Label = None
+    neighbors: Relation = "replace"
+    threshold: Annotated[float | None, typer.Option(help="Turn numbers into bits, as for predict.")] = None
+    numbers: Annotated[bool | None, typer.Option("--numbers/--bits", help="How to read features, as for predict.")] = (
+        None
+    )
+    text: TextOptionsOfFit
+    seed: Seed = None
+    budget: Ledger = None
+    json: Json = False
+
+
+@spread
+def score(model: Model, data: Data, asked: ScoreOptions):
     """Show noisy figures of a model on rows that it never saw.
 
     The figures together are epsilon-DP for the rows of DATA. If the model was learned from some of these rows, its
@@ -51,26 +40,26 @@ def score(
     fit, unless an option says otherwise.
     """
     with reporting("nothing was released"):
-        check_files(None, MODEL=model, DATA=data, budget=budget)
+        check_files(None, MODEL=model, DATA=data, budget=asked.budget)
         check_there(data)
 
         import dpfast
         from dpfast import random
         from dpfast.learners.parameters import EPSILON
 
-        rng, epsilon = random.generator(seed), EPSILON.read("epsilon", epsilon)
-        ledger = None if budget is None else charged(budget, neighbors)
+        rng, epsilon, neighbors = random.generator(asked.seed), EPSILON.read("epsilon", asked.epsilon), asked.neighbors
+        ledger = None if asked.budget is None else charged(asked.budget, neighbors)
         estimator = dpfast.load(model)
-        given = {"separator": separator, "decimal": decimal, "encoding": encoding, "dates": dates}
-        text = settings_for(data, estimator, **given)
-        X, y = table_for(estimator, model, data, label, threshold, numbers, labelled=True, **text)
+        text = settings_for(data, estimator, **asked.text.settings)
+        ways = asked.label, asked.threshold, asked.numbers
+        X, y = table_for(estimator, model, data, *ways, labelled=True, **text)
         if not len(y):
             raise ValueError(f"{data} has no rows")
         shown = figures(estimator, X, y, rng, epsilon=epsilon, neighbors=neighbors, budget=ledger)
         relation = "replace one row" if neighbors == "replace" else "add or remove one row"
-        seeded = "; drawn with a seed: reproducible, not private" if seed is not None else ""
+        seeded = "; drawn with a seed: reproducible, not private" if asked.seed is not None else ""
         claim = f"({epsilon:g}, 0)-DP for these rows, {relation}{seeded}"
-        if json:
+        if asked.json:
             answer({"data": data, "figures": kept(shown, data), "epsilon": epsilon, "claim": claim})
             return
         summary = facts()

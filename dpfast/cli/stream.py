@@ -4,6 +4,7 @@ import csv
 import sys
 import warnings
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -19,7 +20,40 @@ from .printers import show_weights
 from .report import errors, facts, reporting
 
 
+@dataclass(frozen=True, kw_only=True)
+class StreamOptions:
+    """The options of `dpfast stream`."""
+
+    epsilon: options.Epsilon
+    classes: Annotated[str | None, typer.Option(help="Both labels, as a,b, unless a schema declares them.")] = None
+    delta: options.Delta = 1e-6
+    schema: options.SchemaFile = None
+    label: options.Label = None
+    threshold: options.Threshold = None
+    columns: options.Columns = None
+    neighbors: options.Relation = "replace"
+    negations: options.Negations = True
+    window: Annotated[
+        bool,
+        typer.Option("--window", help="Learn without end: each row counts for as many releases as there are updates."),
+    ] = False
+    step: Annotated[int, typer.Option(help="Number of rows to read, learn from, save and show together.", min=1)] = 1000
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(help="Keep the state of the stream in this private file, and continue from it if it exists."),
+    ] = None
+    new_rows: Annotated[
+        bool, typer.Option("--new-rows", help="DATA begins where the checkpoint ended, not where the stream began.")
+    ] = False
+    quiet: Annotated[bool, typer.Option("--quiet", help="Write no predictions.")] = False
+    seed: options.Seed = None
+    show_private: options.ShowPrivate = False
+    out: options.Out = None
+    budget: options.Ledger = None
+
+
 @with_options_of("updates", "draws", "feature_range", "clip")
+@options.spread
 def stream(
     data: Annotated[
         str,
@@ -27,34 +61,7 @@ def stream(
             metavar="DATA", help="A file as for fit, or - for a CSV table with a header from standard input."
         ),
     ],
-    epsilon: options.Epsilon,
-    classes: Annotated[str | None, typer.Option(help="Both labels, as a,b, unless a schema declares them.")] = None,
-    delta: options.Delta = 1e-6,
-    schema: options.SchemaFile = None,
-    label: options.Label = None,
-    threshold: options.Threshold = None,
-    columns: options.Columns = None,
-    neighbors: options.Relation = "replace",
-    negations: options.Negations = True,
-    window: Annotated[
-        bool,
-        typer.Option("--window", help="Learn without end: each row counts for as many releases as there are updates."),
-    ] = False,
-    step: Annotated[
-        int, typer.Option(help="Number of rows to read, learn from, save and show together.", min=1)
-    ] = 1000,
-    checkpoint: Annotated[
-        Path | None,
-        typer.Option(help="Keep the state of the stream in this private file, and continue from it if it exists."),
-    ] = None,
-    new_rows: Annotated[
-        bool, typer.Option("--new-rows", help="DATA begins where the checkpoint ended, not where the stream began.")
-    ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Write no predictions.")] = False,
-    seed: options.Seed = None,
-    show_private: options.ShowPrivate = False,
-    out: options.Out = None,
-    budget: options.Ledger = None,
+    asked: StreamOptions,
     **own,
 ):
     """Learn by Winnow from rows in order, and write the prediction for each row before its label is used.
@@ -66,23 +73,23 @@ def stream(
     one step.
     """
     with reporting("no row was used") as state, ExitStack() as ending:
-        check_files(out, DATA=data, schema=schema, checkpoint=checkpoint, budget=budget)
-        if not quiet:
+        check_files(asked.out, DATA=data, schema=asked.schema, checkpoint=asked.checkpoint, budget=asked.budget)
+        if not asked.quiet:
             check_output()
-        declaration = declaration_of(data, schema, label, classes)
+        declaration = declaration_of(data, asked.schema, asked.label, asked.classes)
         if declaration is None:
-            names = [name.strip() for name in (classes or "").split(",")]
+            names = [name.strip() for name in (asked.classes or "").split(",")]
         else:
             names = [str(each) for each in declaration.label.classes or ()]
-            if threshold is not None or own["feature_range"] is not None:
+            if asked.threshold is not None or own["feature_range"] is not None:
                 raise ValueError("--threshold, --feature-range and --clip are for tables without a schema")
         if len(names) != 2 or names[0] == names[1]:
-            raise ValueError(f"--classes must be two labels, as a,b, got {classes or names!r}")
-        if new_rows and checkpoint is None:
+            raise ValueError(f"--classes must be two labels, as a,b, got {asked.classes or names!r}")
+        if asked.new_rows and asked.checkpoint is None:
             raise ValueError("--new-rows needs a --checkpoint")
         if data != "-":
             check_there(data)
-        check_columns(data, columns)
+        check_columns(data, asked.columns)
 
         import numpy as np
 
@@ -94,42 +101,42 @@ def stream(
         from dpfast.tables.labels import tidy_labels
 
         declared = tidy_labels(names) if declaration is None else np.array(declaration.label.classes)
-        values = values_of("winnow", own, threshold=threshold)
-        asked = {
-            "epsilon": epsilon,
-            "delta": delta,
-            "neighbors": neighbors,
-            "negations": negations,
-            "window": window,
+        values = values_of("winnow", own, threshold=asked.threshold)
+        parameters = {
+            "epsilon": asked.epsilon,
+            "delta": asked.delta,
+            "neighbors": asked.neighbors,
+            "negations": asked.negations,
+            "window": asked.window,
             **MODELS["winnow"].parameters(own),
         }
-        paying = None if budget is None else charged(budget, neighbors)
+        paying = None if asked.budget is None else charged(asked.budget, asked.neighbors)
         skip = 0
-        if checkpoint is not None and checkpoint.exists():
-            estimator = dpfast.DPWinnowClassifier.resume(checkpoint)
+        if asked.checkpoint is not None and asked.checkpoint.exists():
+            estimator = dpfast.DPWinnowClassifier.resume(asked.checkpoint)
             ending.callback(estimator.close)  # also if it is refused
-            _check_same(estimator, asked, declared, declaration, checkpoint)
-            skip = 0 if new_rows else estimator.rounds_
-            state.now = _kept(estimator, checkpoint)
+            _check_same(estimator, parameters, declared, declaration, asked.checkpoint)
+            skip = 0 if asked.new_rows else estimator.rounds_
+            state.now = _kept(estimator, asked.checkpoint)
         else:
             estimator = dpfast.DPWinnowClassifier(
-                **asked, schema=declaration, budget=paying, checkpoint=checkpoint, random_state=seed
+                **parameters, schema=declaration, budget=paying, checkpoint=asked.checkpoint, random_state=asked.seed
             )
             ending.callback(estimator.close)
         if declaration is not None:
             refuse_open(declaration)
-            steps = (FileTable(X, y, None) for X, y in read_code_steps(data, step, declaration, skip=skip))
+            steps = (FileTable(X, y, None) for X, y in read_code_steps(data, asked.step, declaration, skip=skip))
         else:
             steps = read_steps(
                 data,
-                step,
+                asked.step,
                 names,
-                label=label,
-                threshold=threshold,
+                label=asked.label,
+                threshold=asked.threshold,
                 values=values,
                 limits=limits_of(estimator.get_params()),
                 skip=skip,
-                n_features=columns,
+                n_features=asked.columns,
             )
         rows, mistakes, stopped = 0, 0, None
         try:
@@ -146,11 +153,11 @@ def stream(
                         rows, mistakes = rows + len(predicted), mistakes + int((predicted != np.asarray(y)).sum())
                         if values == "numbers":
                             name_features(estimator, features)
-                        state.now = _kept(estimator, checkpoint)
-                    if not quiet:
+                        state.now = _kept(estimator, asked.checkpoint)
+                    if not asked.quiet:
                         writer.writerows([value] for value in predicted.tolist())
                         sys.stdout.flush()
-                    private = f"; {mistakes:,} mistakes in {rows:,} rows (not private)" if show_private else ""
+                    private = f"; {mistakes:,} mistakes in {rows:,} rows (not private)" if asked.show_private else ""
                     show(f"{estimator.rounds_:,} rounds; {estimator.privacy_}{private}")
                     if interrupts:
                         raise KeyboardInterrupt
@@ -158,25 +165,28 @@ def stream(
             stopped = error
         if not hasattr(estimator, "privacy_"):  # nothing was charged
             raise stopped or ValueError(f"{data}: there are no rows")
-        ended = state.now if rows else _begun(checkpoint)
+        ended = state.now if rows else _begun(asked.checkpoint)
         state.now, state.kept = ended, True
-        if out is not None or checkpoint is None:
-            out = keep(estimator, out, state, None, bits=values == "bits", threshold=threshold)
+        out = asked.out
+        if out is not None or asked.checkpoint is None:
+            out = keep(estimator, out, state, None, bits=values == "bits", threshold=asked.threshold)
         state.now, state.kept = f"{ended}; {state.now}" if out is not None else ended, True
         if stopped is not None and not hasattr(estimator, "rounds_"):
             raise stopped  # in the midst of a step, which ended the stream
 
         show_weights(estimator, errors, bits=values == "bits")
         summary = facts()
-        summary.add_row("rounds", f"{estimator.rounds_:,}" + (f", of which {rows:,} now" if skip or new_rows else ""))
-        if show_private and rows:
+        summary.add_row(
+            "rounds", f"{estimator.rounds_:,}" + (f", of which {rows:,} now" if skip or asked.new_rows else "")
+        )
+        if asked.show_private and rows:
             summary.add_row("mistakes", Text(f"{mistakes:,} in {rows:,} rows (not private)", style="yellow"))
         summary.add_row("privacy", str(estimator.privacy_))
         summary.add_row("", "of the model and of when it changed; each prediction is for the owner of its row")
-        if estimator.updates_ == estimator.n_updates_ and not window:
+        if estimator.updates_ == estimator.n_updates_ and not asked.window:
             summary.add_row("", "all updates are made: rows are predicted, no longer learned from")
-        if checkpoint is not None:
-            summary.add_row("checkpoint", Text(f"{checkpoint}: private, keep it from others"))
+        if asked.checkpoint is not None:
+            summary.add_row("checkpoint", Text(f"{asked.checkpoint}: private, keep it from others"))
         if out is not None:
             summary.add_row("saved", Text(str(out)))
         errors.print(summary)

@@ -39,5 +39,5 @@ MUTANTS = [
     _m("figures: three releases paid as two", "cli/figures", "/ (2 + two) / rows_per_unit", "/ (1 + two) / rows_per_unit", "cli/test_score.py"),
     _m("page: a chance of guessing rounded down", "report/html", "wrong.quantize(digits, ROUND_FLOOR)", "wrong.quantize(digits, ROUND_CEILING)", "report/test_page.py"),
     _m("page: a guess without delta", "report/html", "100 * (1 - _exact(privacy.delta)) / (odds + 1)", "100 / (odds + 1)", "report/test_page.py"),
-    _m("fit: times for everyone", "cli/fit", "        if show_private:\n            taken", "        if True:\n            taken", "cli/test_fit.py"),
+    _m("fit: times for everyone", "cli/fit", "    if show_private:\n        taken", "    if True:\n        taken", "cli/test_fit.py"),
 ]  # fmt: skip
