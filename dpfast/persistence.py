@@ -121,8 +121,6 @@ def _filled(model, document):
     if "encoder" in document:
         model._restore_encoder(document["encoder"])
     model._restore(document["released"])
-    if "class_counts" in document:
-        model._restore_counts(document["class_counts"])
     if "card" in document:
         card = entries(document["card"], "dpfast", "public", maybe=CARD)
         model._facts = checked_facts(card["public"])
@@ -144,6 +142,7 @@ def _filled(model, document):
             model.code_shares_ = reals(card["code_shares"], model.coef_.shape[1])
             if model.code_shares_.min() < 0:
                 raise ValueError("shares of rows must be numbers of at least 0")
+    model._restore_entries(document)
     of_codes, coef = hasattr(model, "encoder_") or hasattr(model, "code_shares_"), getattr(model, "coef_", None)
     if not of_codes and coef is not None and coef.shape[-1] != model.n_features_in_:
         raise ValueError(f"{model.n_features_in_} columns cannot have {coef.shape[-1]} coefficients")

@@ -18,6 +18,7 @@ from ..learners.plan import LaplaceSum as LaplaceSum
 from ..learners.plan import Plan as Plan
 from ..learners.plan import Proved as Proved
 from ..learners.plan import Solved as Solved
+from ..learners.plan import Spending as Spending
 from ..learners.plan import Task as Task
 from ..learners.plan import sqrt_up as sqrt_up
 from ..learners.private import PrivateClassifier as PrivateClassifier

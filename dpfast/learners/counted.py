@@ -3,20 +3,21 @@
 The counts and their claim are those of `dpfast.learners.probabilities`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Self
 
 import numpy as np
 
-from dpfast.accounting.numbers import exact, split
+from dpfast.accounting import Cost
+from dpfast.accounting.numbers import decimal_above, exact, split
 from dpfast.kernels.reals import expit
 from dpfast.learners.batches import in_batches
 from dpfast.learners.calibration import LEVELS, Line
 from dpfast.learners.model import FloatArray, IntArray, Model
 from dpfast.learners.parameters import estimator, noise_scale
-from dpfast.learners.plan import LaplaceSum, Task
+from dpfast.learners.plan import LaplaceSum, Mechanism, Proved, Task
 from dpfast.learners.private import PrivateClassifier
 from dpfast.learners.probabilities import (
     PROBABILITY_SHARE,
@@ -80,17 +81,17 @@ class CountedModel(Model):
             raise ValueError(f"wanted the entries of a model, got {saved!r:.80}")
         return super().from_dict(saved | {"class_counts": None, "class_counts_scale": None})
 
-    def counts_to_dict(self) -> dict[str, Any]:
-        """Return the counts as the entry of a model's file, or nothing."""
+    def file_entries(self) -> dict[str, Any]:
         if self.class_counts is None:
             return {}
         return {"class_counts": {"counts": self.class_counts.tolist(), "scale": str(self.class_counts_scale)}}
 
-    def with_counts_of(self, saved: Any, n_classes: int) -> Self:
-        """Return the model with the counts of a model's file."""
-        entries(saved, "counts", "scale")
-        counts = class_counts_from(saved["counts"], self.cells(n_classes), n_classes)
-        return self.counted(counts, fraction(saved["scale"]))
+    def with_entries(self, saved: Mapping[str, Any], task: Task) -> Self:
+        if "class_counts" not in saved:
+            return self
+        own = entries(saved["class_counts"], "counts", "scale")
+        counts = class_counts_from(own["counts"], self.cells(task.n_classes), task.n_classes)
+        return self.counted(counts, fraction(own["scale"]))
 
 
 @dataclass(frozen=True)
@@ -143,8 +144,32 @@ class CountedClassifier(PrivateClassifier):
 
     probability_share: float = PROBABILITY_SHARE
 
-    def counting(self, task: Task) -> dict[str, LaplaceSum]:
+    def counting(self, task: Task, beside: Sequence[Cost] | None = None) -> dict[str, Mechanism]:
         """Return the release of the class counts by its name, or none.
+
+        Parameters
+        ----------
+        task : Task
+        beside : sequence of Cost, optional
+            The cost of the other releases, for a plan of `Proved` ones; if it is empty, the counts have none, too.
+
+        Returns
+        -------
+        dict of str to LaplaceSum or Proved
+        """
+        if not self.probability_share:
+            return {}
+        share = exact("probability_share", self.probability_share)
+        epsilon = split(task.epsilon, share)[1]
+        scale = noise_scale(epsilon, task.neighbors, "probability_share", task.rows_per_unit)
+        size = LEVELS * task.n_classes**2
+        if beside is None:
+            return {self.counts_name: LaplaceSum(task.changed_rows, size=size, share=share)}
+        cost = (Cost("pure", decimal_above(epsilon)),) if beside else ()
+        return {self.counts_name: Proved("laplace", scale, cost, size=size)}
+
+    def without_counts(self, task: Task) -> Task:
+        """Return the task of the other releases, whose epsilon lacks the share for the class counts.
 
         Parameters
         ----------
@@ -152,14 +177,11 @@ class CountedClassifier(PrivateClassifier):
 
         Returns
         -------
-        dict of str to LaplaceSum
+        Task
         """
         if not self.probability_share:
-            return {}
-        share = exact("probability_share", self.probability_share)
-        epsilon = split(task.epsilon, share)[1]
-        noise_scale(epsilon, task.neighbors, "probability_share", task.rows_per_unit)  # refuses too small a share
-        return {self.counts_name: LaplaceSum(task.changed_rows, size=LEVELS * task.n_classes**2, share=share)}
+            return task
+        return replace(task, epsilon=split(task.epsilon, self.probability_share)[0])
 
     @property
     def left(self) -> Fraction:

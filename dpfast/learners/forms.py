@@ -4,7 +4,8 @@ A form maps rows to what a learner reads, one row at a time: the image of a row 
 on releases alone.
 """
 
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Hashable
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,15 @@ class Form:
         Whether sparse matrices are read.
     one_column : bool, default=False
         Whether rows of one dimension are a column.
+    surveyed : bool
+        Whether dense arrays of numbers whose rows suffice are surveyed like frames; by default only for codes and bits.
+    vector_parameters : tuple of str, default=()
+        The names of parameters that only make sense for vectors: if one of them has not its default, arrays are not
+        surveyed.
+    spacing : {"mixed", "fine"}, default="mixed"
+        How numbers that a schema declares without edges are divided: see `dpfast.Schema.spaced`.
+    why_whole : str, default=""
+        Without `in_parts`, the error for a table in parts, if it depends on parameters.
     """
 
     _: KW_ONLY
@@ -40,6 +50,46 @@ class Form:
     in_parts: bool = True
     sparse: bool = True
     one_column: bool = False
+    surveyed: bool = False
+    vector_parameters: tuple[str, ...] = ()
+    spacing: str = "mixed"
+    why_whole: str = ""
+
+    def surveys(self) -> bool:
+        """Return whether dense arrays of numbers whose rows suffice are surveyed like frames.
+
+        Returns
+        -------
+        bool
+        """
+        return self.surveyed
+
+    def reads_by(self, schema: Any) -> Any:
+        """Return a schema with the numbers divided as this form needs it.
+
+        Parameters
+        ----------
+        schema : Schema
+
+        Returns
+        -------
+        Schema
+        """
+        return schema.fine() if self.spacing == "fine" else schema.spaced(self.spacing)
+
+    def describe(self, rows: Any) -> Hashable:
+        """Return further public facts of rows in this form, which plans get as `task.form`; by default None.
+
+        Parameters
+        ----------
+        rows : table
+            What `rows` gives. The facts follow from types, declarations and numbers of columns, never from an entry.
+
+        Returns
+        -------
+        hashable
+        """
+        return None
 
     def coded(self, X: Any) -> Any:
         """Return a table of codes in the form from which `rows` starts, with the names of its columns.
@@ -91,11 +141,15 @@ class Codes(Form):
     ----------
     threshold : float or array_like of float, shape (d,), default=0.0
         Of vectors, the code of a number is 1 if it is above the threshold, else 0.
-    several_classes, in_parts, sparse, one_column : bool
+    several_classes, in_parts, sparse, one_column, ...
         As in `Form`.
     """
 
     threshold: float | ArrayLike = 0.0
+    surveyed: bool = field(default=True, kw_only=True)
+
+    def surveys(self) -> bool:
+        return self.surveyed and _is_zero(self.threshold)
 
     def coded(self, X: Any) -> Any:
         return X
@@ -117,11 +171,15 @@ class Bits(Form):
     ----------
     threshold : None, float or array_like of float, shape (d,), default=0.0
         Of vectors, a bit is 1 if the number is above the threshold; with None, numbers must be 0 and 1.
-    several_classes, in_parts, sparse, one_column : bool
+    several_classes, in_parts, sparse, one_column, ...
         As in `Form`.
     """
 
     threshold: float | ArrayLike | None = 0.0
+    surveyed: bool = field(default=True, kw_only=True)
+
+    def surveys(self) -> bool:
+        return self.surveyed and _is_zero(self.threshold)
 
     def rows(self, X: Any) -> BitMatrix:
         return packed_rows(packed_codes(X), self.threshold)
@@ -137,7 +195,7 @@ class UnitRows(Form):
         Whether each row gets a further entry of 1, before it is scaled.
     normalize : bool, default=True
         Whether all rows are scaled to norm 1; otherwise rows of a larger norm are refused.
-    several_classes, in_parts, sparse, one_column : bool
+    several_classes, in_parts, sparse, one_column, ...
         As in `Form`.
     """
 
@@ -154,9 +212,14 @@ class Numbers(Form):
 
     Parameters
     ----------
-    several_classes, in_parts, sparse, one_column : bool
+    several_classes, in_parts, sparse, one_column, ...
         As in `Form`.
     """
 
     def rows(self, X: Any) -> Any:
         return projectable(X)
+
+
+def _is_zero(threshold):
+    """Return whether a threshold is the default; others were written for vectors."""
+    return np.array_equal(np.asarray(threshold), 0.0)

@@ -142,6 +142,33 @@ class Model:
             raise ValueError(f"wanted the entries {', '.join(kinds)}, got {saved!r:.200}")
         return cls(**{name: _read(name, kind, saved[name]) for name, kind in kinds.items()})
 
+    def file_entries(self) -> dict[str, Any]:
+        """Return further entries of a model's file, by their names; by default none.
+
+        Returns
+        -------
+        dict
+        """
+        return {}
+
+    def with_entries(self, saved: Mapping[str, Any], task: Any) -> Self:
+        """Return the model with what its file holds besides `to_dict`; a ValueError refuses what does not fit.
+
+        Parameters
+        ----------
+        saved : dict
+            What `file_entries` returned, and released numbers of the file's card, such as "class_sizes".
+        task : Task
+            What the file says of the table.
+
+        Returns
+        -------
+        Model
+        """
+        if "class_counts" in saved:
+            raise ValueError("models of this kind have no class counts")
+        return self
+
     def _values(self) -> dict[str, Any]:
         return {each.name: getattr(self, each.name) for each in fields(self)}  # type: ignore[arg-type]
 

@@ -168,7 +168,9 @@ PAPERS = {  # that docstrings of learners cite
 }
 
 
-def parameter(default: Any, kind: Kind | None = None, text: str = "") -> Any:
+def parameter(
+    default: Any, kind: Kind | None = None, text: str = "", *, saved: bool | Callable[[Any], bool] = True
+) -> Any:
     """Declare a keyword parameter in the body of an `estimator`.
 
     Parameters
@@ -178,18 +180,30 @@ def parameter(default: Any, kind: Kind | None = None, text: str = "") -> Any:
         The values that are accepted; without it, nothing is checked.
     text : str, default=""
         The entry of the parameter in docstrings, after the colon.
+    saved : bool or callable, default=True
+        Whether files of models hold the parameter, or a function that tells it of a value.
 
     Returns
     -------
     object
         The field of a dataclass.
     """
-    return field(default=default, kw_only=True, metadata=described(kind, text))
+    return field(default=default, kw_only=True, metadata=described(kind, text, saved))
 
 
-def described(kind: Kind | None = None, text: str = "") -> dict[str, Any]:
+def described(kind: Kind | None = None, text: str = "", saved: bool | Callable[[Any], bool] = True) -> dict[str, Any]:
     """Return the metadata of a parameter that is declared by `dataclasses.field`."""
-    return {"kind": kind, "text": text}
+    return {"kind": kind, "text": text, "saved": saved}
+
+
+def unsaved(estimator: Any) -> tuple[str, ...]:
+    """Return the names of the parameters that files of models do not hold."""
+
+    def is_saved(each):
+        saved = each.metadata.get("saved", True)
+        return saved(getattr(estimator, each.name)) if callable(saved) else saved
+
+    return tuple(each.name for each in fields(estimator) if each.init and not is_saved(each))
 
 
 FIT_INTERCEPT = parameter(True, flag(), "bool, default=True\n    Whether a constant feature is added.")
@@ -324,11 +338,13 @@ class PrivateParameters(Parameters):
         BUDGET,
         """dpfast.accounting.Budget or None, default=None
     Charged (epsilon, delta) by each `fit`; a fit that exceeds it is refused before the data are read.""",
+        saved=False,
     )
     random_state: int | np.random.Generator | None = parameter(
         None,
         text="""None, int or numpy.random.Generator, default=None
     None uses a cryptographic generator. A seed is for tests and voids the guarantee; `privacy_` then records this.""",
+        saved=False,
     )
 
     def _checked(self, X: Any = None, y: Any = None, units: Any = None) -> SimpleNamespace:

@@ -17,7 +17,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from dpfast.accounting import Cost, Draws, NoisySums, PrivacySpend, bill_noise
+from dpfast.accounting import Cost, CoverDraws, Draws, NoisySums, PrivacySpend, bill_noise
 from dpfast.accounting.numbers import (
     count,
     decimal_above,
@@ -57,6 +57,10 @@ class Task:
         The number of rows if it is public, that is under "replace".
     rows_per_unit : int
         The largest number of rows of a privacy unit: 1 unless `fit` was given units.
+    form : hashable
+        Further public facts of the rows: what `reads.describe` returns, by default None.
+    noise : tuple of float
+        The noise of the parts that `PrivateClassifier.spending` names, if a discovery shares their bill; else empty.
     """
 
     epsilon: Number
@@ -69,6 +73,8 @@ class Task:
     reach: int | None = None
     n_rows: int | None = None
     rows_per_unit: int = 1
+    form: Any = None
+    noise: tuple[float, ...] = ()
 
     @property
     def n_codes(self) -> int:
@@ -157,30 +163,57 @@ class ExponentialDraw:
 
 @dataclass(frozen=True)
 class Proved:
-    """Releases whose noise a learner computes by a theorem of its own; it is then the only release of its plan.
+    """Releases whose noise a learner computes by a theorem of its own; then all releases of its plan are such.
 
     Parameters
     ----------
     mechanism : {"gaussian", "laplace", "exponential"}
         What is done with the noise: it is sigma, the scale, or the exponent.
-    noise : float or Fraction
-        For units of several rows, what the theorem gives for them.
+    noise : float, Fraction or tuple of these
+        For units of several rows, what the theorem gives for them. A tuple has the noise of each of `times` releases.
     cost : tuple of Cost
-        What all releases cost together.
+        What the releases cost, added to that of the others: releases that have a cost together name it once. If no
+        release of a plan has one, the claim is (epsilon, delta) and nothing more is known of it.
     size, times
         As for `GaussianSum`.
+    steps : int, default=1
+        The number of steps of Gaussian noise in 1: noisy sums are rounded to integers.
     """
 
     mechanism: str
-    noise: Number
+    noise: Number | tuple[Number, ...]
     cost: tuple[Cost, ...] = ()
     size: int = 1
     times: int = 1
+    steps: int = 1
 
     def __post_init__(self) -> None:
         if self.mechanism not in ("gaussian", "laplace", "exponential"):
             raise ValueError(f'mechanism must be "gaussian", "laplace" or "exponential", got {self.mechanism!r}')
         _check(self, None)
+        count("steps", self.steps)
+        if isinstance(self.noise, tuple) and len(self.noise) != self.times:
+            raise ValueError(f"noise must be a number for each of {self.times} releases, got {len(self.noise)}")
+
+
+@dataclass(frozen=True)
+class Spending:
+    """How the releases of a plan are paid; it decides how a discovery before them is billed.
+
+    The kinds are those of `dpfast.accounting.opening.survey_noise`, whose `rest` the parts are.
+
+    Parameters
+    ----------
+    kind : {"gaussian", "zcdp", "parts", "pair"}
+        "pair" suits any releases.
+    pure : float or Fraction, default=0
+        The share of epsilon of releases that are pure.
+    parts : tuple of NoisySums, Draws, CoverDraws or Fraction
+    """
+
+    kind: str = "pair"
+    pure: float | Fraction = 0
+    parts: tuple[NoisySums | Draws | CoverDraws | Fraction, ...] = ()
 
 
 Mechanism = GaussianSum | LaplaceSum | ExponentialDraw | Proved
@@ -201,7 +234,7 @@ class Solved(NamedTuple):
     Attributes
     ----------
     noise : mapping from str to float or Fraction
-        For sums sigma or the scale of the noise, for draws the exponent.
+        For sums sigma or the scale of the noise, for draws the exponent; a tuple for `Proved` with several.
     steps : mapping from str to int
         The number of steps of Gaussian noise in 1.
     cost : tuple of Cost
@@ -209,7 +242,7 @@ class Solved(NamedTuple):
         The claim, before anything is released.
     """
 
-    noise: Mapping[str, Number]
+    noise: Mapping[str, Any]
     steps: Mapping[str, int]
     cost: tuple[Cost, ...]
     claim: PrivacySpend
@@ -238,8 +271,8 @@ class Plan(Mapping[str, Mechanism]):
         for name, each in releases.items():
             if not isinstance(each, Mechanism):
                 raise ValueError(f"release {name!r} must be a mechanism, such as GaussianSum, got {each!r}")
-        if len(releases) > 1 and any(isinstance(each, Proved) for each in releases.values()):
-            raise ValueError("a release with a theorem of its own must be the only one of its plan")
+        if len({isinstance(each, Proved) for each in releases.values()}) > 1:
+            raise ValueError("a plan has releases with a theorem of their own, or others, and not both")
         self._releases = releases
 
     def __getitem__(self, name: str) -> Mechanism:
@@ -306,7 +339,7 @@ def _solve(plan: Plan, task: Task, types: tuple[type, ...]) -> Solved:
     for finest in (30, 0):
         steps = {name: steps_of(each, finest) for name, each in plan.items()}
         noise, cost = _solved(dict(plan), steps, task)
-        drawn = {name: noise[name] * steps[name] for name in plan if not isinstance(plan[name], ExponentialDraw)}
+        drawn = {name: _largest(noise[name]) * steps[name] for name in plan if not _draws(plan[name])}
         if max(drawn.values(), default=0) <= LARGEST_SCALE:
             break
     for name, each in drawn.items():
@@ -327,15 +360,16 @@ def _solve(plan: Plan, task: Task, types: tuple[type, ...]) -> Solved:
 def steps_of(mechanism: Any, finest: int = 30) -> int:
     """Return the number of steps of Gaussian noise in 1, a power of two: one row moves a sum by about 2**finest."""
     if not isinstance(mechanism, GaussianSum):
-        return 1
+        return getattr(mechanism, "steps", 1)
     return 1 << max(0, finest - int(mechanism.moves).bit_length() + 1)
 
 
-def _solved(releases: dict[str, Any], steps: dict[str, int], task: Task) -> tuple[dict[str, Number], tuple[Cost, ...]]:
+def _solved(releases: dict[str, Any], steps: dict[str, int], task: Task) -> tuple[dict[str, Any], tuple[Cost, ...]]:
     """Return the noise of each release and the cost of all."""
-    (first, *_) = releases.values()
-    if isinstance(first, Proved):
-        return dict.fromkeys(releases, first.noise), first.cost
+    proved = {name: each for name, each in releases.items() if isinstance(each, Proved)}
+    if proved:
+        whole = tuple(cost for each in proved.values() for cost in each.cost)
+        return {name: each.noise for name, each in proved.items()}, whole
     pure = {name: each for name, each in releases.items() if isinstance(each, LaplaceSum)}
     rest = {name: each for name, each in releases.items() if name not in pure}
     if not task.delta and any(isinstance(each, GaussianSum) for each in rest.values()):
@@ -363,6 +397,25 @@ def _solved(releases: dict[str, Any], steps: dict[str, int], task: Task) -> tupl
         noise[name] = moved * pure[name].times / share
         cost.append(Cost("pure", decimal_above(share / pure[name].times), times=pure[name].times))
     return {name: noise[name] for name in releases}, tuple(cost)
+
+
+def _draws(mechanism):
+    """Return whether a mechanism draws candidates, rather than adding noise."""
+    return isinstance(mechanism, ExponentialDraw) or getattr(mechanism, "mechanism", None) == "exponential"
+
+
+def _largest(noise):
+    return max(noise) if isinstance(noise, tuple) else noise
+
+
+def spending_of(plan: Plan) -> Spending:
+    """Return how the releases of a plan are paid: Gaussian sums, beside which counts are pure, share one bill."""
+    pure = [each for each in plan.values() if isinstance(each, LaplaceSum)]
+    sums = [each for each in plan.values() if isinstance(each, GaussianSum)]
+    if not sums or len(pure) + len(sums) < len(plan):
+        return Spending()
+    least, most = min(int(each.moves * steps_of(each)) for each in sums), max(each.size for each in sums)
+    return Spending("gaussian", share_of(pure, plan.values()), (NoisySums(least, 1, most),))
 
 
 def share_of(some: Iterable[Any], releases: Iterable[Any]) -> Fraction:

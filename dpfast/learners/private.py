@@ -17,7 +17,7 @@ from dpfast.learners.batches import in_batches
 from dpfast.learners.forms import Codes
 from dpfast.learners.model import Model, decisions, overrides
 from dpfast.learners.parameters import VERBOSE, PrivateParameters, SchemaLike, estimator
-from dpfast.learners.plan import Plan, Task
+from dpfast.learners.plan import Plan, Spending, Task, spending_of
 from dpfast.learners.reading import ENCODER_SHARE, SCHEMA_OR_NONE
 from dpfast.learners.run import Rows, Run
 from dpfast.learners.saving import add_facts, write_model
@@ -73,7 +73,6 @@ class PrivateClassifier(PrivateParameters, CallbackSupportMixin, ClassifierMixin
     schema: SchemaLike | None = SCHEMA_OR_NONE
     encoder_share: float | str = ENCODER_SHARE
     verbose: bool = VERBOSE
-    _not_saved: ClassVar[tuple[str, ...]] = ("budget", "random_state", "schema")
     _model = ""
 
     def __init_subclass__(cls, name: str | None = None) -> None:
@@ -99,6 +98,25 @@ class PrivateClassifier(PrivateParameters, CallbackSupportMixin, ClassifierMixin
             If the parameters do not suit the task. Nothing is charged then.
         """
         raise NotImplementedError
+
+    def spending(self, task: Task) -> Spending:
+        """Return how the releases of the plan are paid, for the bill of a discovery before them; by default by `plan`.
+
+        A learner whose releases are `Proved` may name their kind and parts, so that less is lost to a discovery.
+
+        Parameters
+        ----------
+        task : Task
+            It describes the widest table, and its budget is that of the discovery and the learner together.
+
+        Returns
+        -------
+        Spending
+        """
+        return spending_of(self.plan(task))
+
+    def check(self) -> None:
+        """Refuse parameters that do not suit one another, before a table is read; by default none."""
 
     def learn(self, rows: Rows, plan: Plan, run: Run) -> Model:
         """Return the model of the rows. It refuses nothing: the fit was charged.
@@ -173,6 +191,22 @@ class PrivateClassifier(PrivateParameters, CallbackSupportMixin, ClassifierMixin
         """
         transaction(self).fit(X, y, classes=classes, units=units, rows_per_unit=rows_per_unit, **refused)
         return self
+
+    def read_model(self, saved: Any, task: Task) -> Model:
+        """Return the model of a file; refuse what no model could be.
+
+        Parameters
+        ----------
+        saved : object
+            What `Model.to_dict` returned.
+        task : Task
+            What the file says of the table: `n_columns`, `classes`, and `sizes` of a table of codes with a schema.
+
+        Returns
+        -------
+        Model
+        """
+        return read_model(type(self), saved)
 
     @in_batches("ndarray, shape (n,)")
     def predict(self, X: Any) -> np.ndarray:
@@ -275,10 +309,8 @@ class PrivateClassifier(PrivateParameters, CallbackSupportMixin, ClassifierMixin
     def _checked(self, X: Any = None, y: Any = None, units: Any = None) -> Any:
         return transaction(self)._checked(X, y, units)
 
-    @classmethod
-    def _read_by(cls, schema: Any) -> Any:
-        """Return the schema as this learner reads tables by it."""
-        return schema.spaced("mixed")
+    def _read_by(self, schema: Any) -> Any:
+        return self.reads.reads_by(schema)
 
     @property
     def _width(self) -> int:
@@ -303,7 +335,3 @@ class PrivateClassifier(PrivateParameters, CallbackSupportMixin, ClassifierMixin
     def _read_rows(self, X: Any) -> Any:
         """Return the rows of X of `predict` as the learner reads them."""
         return transaction(self).rows(X)
-
-    def _read_model(self, saved: Any, width: int) -> Model:
-        """Return the model of a file, of `width` columns as the learner reads them; refuse what no model could be."""
-        return read_model(type(self), saved)

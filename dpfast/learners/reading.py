@@ -59,6 +59,7 @@ SCHEMA_OR_NONE = parameter(
     "discover" discovers everything but the names and types of the columns, of any table; "vectors" reads rows of
     numbers as they are. None stands for "discover" for a frame or an Arrow table, and for a dense array of numbers
     whose rows suffice for its columns; for "vectors" for other tables. `notes_` says which way an array was read.""",
+    saved=False,
 )
 ENCODER_SHARE = parameter(
     "auto",

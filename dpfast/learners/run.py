@@ -1,6 +1,7 @@
 """What a learner may do with rows: ask for sums over them, and release these with the noise of its plan."""
 
 from collections.abc import Callable, Iterator
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -94,18 +95,41 @@ class Run:
     def __init__(self, paid: fitting.Fit, plan: Plan, solved: Solved, progress: Callable) -> None:
         self._paid, self._plan, self._progress = paid, plan, progress
         self._noise, self._steps = solved.noise, solved.steps
-        self._used = dict.fromkeys(plan, 0)
+        self._used, self._shows = dict.fromkeys(plan, 0), False
 
     @property
     def model(self) -> Model | None:
-        return self._paid.released[0] if self._paid.released else None
+        return self._paid.released[0]() if self._paid.released else None
 
     @model.setter
     def model(self, model: Model) -> None:
         if not isinstance(model, Model):
             raise TypeError(f"a learner must return a dpfast.base.Model, got {type(model).__name__}")
-        self._paid.released = [model]
+        self._paid.released = [lambda: model]
         self._paid.used.update(self._used)
+
+    def show(self, model: Callable[[], Model]) -> None:
+        """Let a function return the model that is published if the fit is interrupted, after any later release.
+
+        It is for learners that add releases to a state, from which a model takes time to compute.
+
+        Parameters
+        ----------
+        model : callable
+            It has no arguments, and returns a model of what was released until then; if nothing was, too.
+        """
+        self._paid.released, self._shows = [model], True
+        self._paid.used.update(self._used)
+
+    def note(self, sentence: str) -> None:
+        """Add a sentence to `notes_`, about what the fit decided.
+
+        Parameters
+        ----------
+        sentence : str
+            It follows from released and public facts.
+        """
+        self._paid.notes.append(sentence)
 
     def release(self, name: str, exact: ArrayLike) -> Any:
         """Return an exact sum with the noise that the plan has for this release.
@@ -113,7 +137,7 @@ class Run:
         Parameters
         ----------
         name : str
-            The name of a `GaussianSum` or `LaplaceSum` of the plan.
+            The name of a `GaussianSum` or `LaplaceSum` of the plan, or of a `Proved` one.
         exact : int or array_like of int
             At most as many entries as the plan says.
 
@@ -126,11 +150,12 @@ class Run:
         RuntimeError
             If the plan has no such release, or all of them were made, or it has more entries than planned.
         """
-        mechanism = self._next(name, np.size(exact), {GaussianSum: "gaussian", LaplaceSum: "laplace"}, "release")
+        kinds = {GaussianSum: "gaussian", LaplaceSum: "laplace"}
+        mechanism, noise = self._next(name, np.size(exact), kinds, "release")
         if mechanism == "laplace":
-            return discrete_laplace(exact, self._noise[name], rng=self._paid.rng)
+            return discrete_laplace(exact, noise, rng=self._paid.rng)
         steps = self._steps[name]
-        fine = discrete_gaussian(_wide(exact) * steps, self._noise[name] * steps, rng=self._paid.rng)
+        fine = discrete_gaussian(_wide(exact) * steps, float(noise * steps), rng=self._paid.rng)
         return (fine + steps // 2) // steps
 
     def select(self, name: str, scores: ArrayLike) -> int:
@@ -151,35 +176,39 @@ class Run:
         RuntimeError
             As for `release`.
         """
-        self._next(name, np.size(scores), {ExponentialDraw: "exponential"}, "select")
-        return int(exponential(scores, self._noise[name], rng=self._paid.rng))
+        _, exponent = self._next(name, np.size(scores), {ExponentialDraw: "exponential"}, "select")
+        return int(exponential(scores, exponent, rng=self._paid.rng))
 
     def draw(self, name: str, size: int, sample: Callable[[Any, np.random.Generator], Any]) -> Any:
-        """Return what a sampler of the exponential mechanism draws, for candidates too many to have a score each.
+        """Return what a sampler draws, for candidates too many to have a score each, and for mechanisms of others.
 
         Parameters
         ----------
         name : str
-            The name of an `ExponentialDraw` of the plan.
+            The name of an `ExponentialDraw` of the plan, or of a `Proved` release of any mechanism.
         size : int
-            The number of candidates.
+            The number of candidates, or of entries.
         sample : callable
-            ``sample(exponent, rng)`` draws by `dpfast.mechanisms.draws.asked`, so that a replay has its question.
+            ``sample(noise, rng)`` draws by `dpfast.mechanisms.draws.asked`, so that a replay has its question; the
+            noise is that of the plan, such as the exponent.
 
         Returns
         -------
         object
         """
-        self._next(name, size, {ExponentialDraw: "exponential"}, "draw")
-        return sample(self._noise[name], self._paid.rng)
+        kinds = {ExponentialDraw: "exponential", Proved: "proved"}
+        _, noise = self._next(name, size, kinds, "draw")
+        return sample(noise, self._paid.rng)
 
-    def rounds(self, name: str) -> Iterator[int]:
+    def rounds(self, name: str, *, until: Callable[[], bool] = lambda: False) -> Iterator[int]:
         """Yield the numbers of the rounds that the plan has for this release, with a progress bar if wanted.
 
         Parameters
         ----------
         name : str
             The name of a release of the plan; each round makes one.
+        until : callable, optional
+            Returns whether there is no further round, by what was released; asked after each.
 
         Yields
         ------
@@ -187,7 +216,8 @@ class Run:
         """
         if name not in self._plan:
             raise RuntimeError(f"the plan has no release {name!r}: it names {', '.join(self._plan)}")
-        return iter(self._progress(range(self._plan[name].times), name))
+        times = self._plan[name].times
+        return iter(self._progress(takewhile(lambda _: not until(), range(times)), name, times))
 
     def key(self) -> int:
         """Return a random integer of 128 bits that depends on no row, such as the key of a public projection.
@@ -199,7 +229,7 @@ class Run:
         return int.from_bytes(self._paid.rng.bytes(16), "little")
 
     def scale(self, name: str) -> Any:
-        """Return the noise of a release as the plan says, for models that state it: sigma, the scale or the exponent.
+        """Return the noise of a release as the plan says: sigma, the scale or the exponent.
 
         Parameters
         ----------
@@ -212,12 +242,14 @@ class Run:
         return self._noise[name]
 
     def _next(self, name, size, kinds, verb):
-        """Count a release of this name, and return its mechanism in a word; refuse one that the plan does not have."""
+        """Count a release of this name; return its mechanism in a word and its noise, or refuse it."""
         planned = self._plan.get(name)
         if planned is None:
             raise RuntimeError(f"the plan has no release {name!r}: it names {', '.join(self._plan)}")
-        kind = planned.mechanism if isinstance(planned, Proved) else kinds.get(type(planned))
-        if kind not in kinds.values():
+        kind = kinds.get(type(planned))
+        if kind is None and isinstance(planned, Proved) and planned.mechanism in kinds.values():
+            kind = planned.mechanism
+        if kind is None:
             raise RuntimeError(f"{name!r} is planned as {type(planned).__name__}, which run.{verb} does not make")
         used = self._used[name]
         if used >= planned.times:
@@ -225,7 +257,10 @@ class Run:
         if size > planned.size:
             raise RuntimeError(f"{name!r} is planned with at most {planned.size:,} entries, got {size:,}")
         self._used[name] = used + 1
-        return kind
+        if self._shows:
+            self._paid.used[name] = used + 1
+        noise = self._noise[name]
+        return kind, noise[used] if isinstance(noise, tuple) else noise
 
 
 def _answered(piece, question, *public):

@@ -63,6 +63,11 @@ class Saved(Read):
         """
         add_facts(self, label=name)
 
+    def _restore_entries(self, document):
+        """Restore what a file holds besides the model itself."""
+        if "class_counts" in document:
+            self._restore_counts(document["class_counts"])
+
     def _kept(self):
         """Return the further attributes that a card holds: private figures, noise, shares of rows."""
         return {name: vars(self)[f"{name}_"] for name in CARD if f"{name}_" in vars(self)}

@@ -7,14 +7,11 @@ from dataclasses import fields
 from functools import lru_cache
 from typing import Any, get_type_hints
 
-import numpy as np
-
-from dpfast.accounting import NoisySums
 from dpfast.learners.base import PrivateClassifier as Machinery
 from dpfast.learners.base import call_back
-from dpfast.learners.forms import Bits, Codes
 from dpfast.learners.model import Model
-from dpfast.learners.plan import GaussianSum, LaplaceSum, Task, share_of, steps_of
+from dpfast.learners.parameters import unsaved
+from dpfast.learners.plan import Spending, Task
 from dpfast.learners.reading import MOST_LABELS
 from dpfast.learners.run import Rows, Run
 from dpfast.tables.codes import CodeTable
@@ -32,11 +29,12 @@ class Transaction(Machinery):
         for name in ("_skl_callbacks", "_callback_fit_ctx"):  # the learner's own, which its `fit` calls
             known.pop(name, None)
         self._learner, self._reads = learner, learner.reads
-        self._reads_parts = self._reads.in_parts
-        # what reads numbers or unit rows was written for vectors, and so was a threshold
-        self._surveys_arrays = isinstance(self._reads, Codes | Bits) and np.array_equal(
-            np.asarray(self._reads.threshold), 0.0
-        )
+        self._reads_parts, self._of_vectors = self._reads.in_parts, self._reads.vector_parameters
+        self._surveys_arrays = self._reads.surveys()
+
+    @property
+    def _not_saved(self):
+        return unsaved(self._learner)
 
     def get_params(self, deep=True):
         return self._learner.get_params(deep=deep)
@@ -45,6 +43,7 @@ class Transaction(Machinery):
         return self._learner.__sklearn_tags__()
 
     def _checked(self, X=None, y=None, units=None):
+        self._learner.check()
         p = super()._checked(X, y, units)
         p.one_column = self._reads.one_column
         return p
@@ -63,25 +62,29 @@ class Transaction(Machinery):
     def _read_codes(self, X):
         return self._reads.coded(X)
 
+    def _read_by(self, schema):
+        return self._reads.reads_by(schema)
+
     def _spends(self, p):
-        """Return what the plan's releases are: Gaussian sums, beside which class counts are pure, share one bill."""
-        plan = self._learner.plan(self._widest_task(p))
-        p.spends = kind, pure = _spent(plan)
-        if kind == "pair":
-            return super()._spends(p)
-        sums = [each for each in plan.values() if isinstance(each, GaussianSum)]
-        least, most = min(int(each.moves * steps_of(each)) for each in sums), max(each.size for each in sums)
-        return kind, pure, (NoisySums(least, 1, most),)
+        p.spending = self._learner.spending(self._widest_task(p, p.source.public.get("n")))
+        return p.spending.kind, p.spending.pure, p.spending.parts
 
     def _plan(self, p, task):
         """Return the plan for a task; refuse one that spends in another way than the survey left a budget for."""
-        plan, foreseen = self._learner.plan(task), getattr(p, "spends", ("pair", 0))
-        if p.survey is not None and foreseen[0] != "pair" and _spent(plan) != foreseen:
-            raise ValueError(
-                f"plan() of {type(self).__name__} must name the same mechanisms, with the same shares, for the widest "
-                "table that may be discovered and for any other: what a discovery leaves is told to these"
-            )
+        plan, foreseen = self._learner.plan(task), getattr(p, "spending", Spending())
+        if p.survey is not None and foreseen.kind != "pair":
+            spending = self._learner.spending(task)
+            if (spending.kind, spending.pure) != (foreseen.kind, foreseen.pure):
+                raise ValueError(
+                    f"plan() of {type(self).__name__} must name the same mechanisms, with the same shares, for the "
+                    "widest table that may be discovered and for any other: what a discovery leaves is told to these"
+                )
         return plan
+
+    def _refuse_parts(self, p):
+        if not self._reads.in_parts and self._reads.why_whole:
+            raise ValueError(self._reads.why_whole)
+        super()._refuse_parts(p)
 
     def _refuse_classes(self, classes, p):
         p.declared = tuple(classes.tolist())
@@ -106,7 +109,7 @@ class Transaction(Machinery):
         rows = Rows(parts, form, task, public.classes)
         rows.prepared = learner.prepare(rows)
         run.charge(public, solved.cost, **{name: each.times for name, each in plan.items()})
-        learning = Run(run, plan, solved, lambda rounds, what: self._shown(rounds, what, parts, public))
+        learning = Run(run, plan, solved, lambda rounds, what, most: self._shown(rounds, what, parts, public, most))
         learning.model = learner.learn(rows, plan, learning)
 
     def _task(self, p, form, n, classes, n_classes):
@@ -122,6 +125,8 @@ class Transaction(Machinery):
             reach=getattr(form, "reach", None),
             n_rows=n if p.neighbors == "replace" else None,
             rows_per_unit=p.rows_per_unit,
+            form=self._reads.describe(form),
+            noise=() if p.survey is None else p.survey.noise,
         )
 
     def _watched(self, rounds, what, total=None):
@@ -129,7 +134,9 @@ class Transaction(Machinery):
 
     def _publish(self, run):
         for model in run.released:
-            self._become_model(model)
+            self._become_model(model())
+            for name in self.model_.attributes():
+                run.attributes.pop(f"{name}_", None)  # the discovery's own, which the learner's replace
 
     def _become_model(self, model):
         vars(self).update({"model_": model} | {f"{name}_": value for name, value in model.attributes().items()})
@@ -143,26 +150,32 @@ class Transaction(Machinery):
         return values if model_of(type(self._learner)) else {type(self.model_).__name__: values}
 
     def _restore(self, released):
-        self._become_model(self._learner._read_model(released, self._width))
+        self._become_model(self._learner.read_model(released, self._saved_task()))
+
+    def _restore_entries(self, document):
+        """Read what the file holds besides the model itself, for all models that know of it."""
+        known = {name: document[name] for name in document if name == "class_counts"} | document.get("card", {})
+        self._become_model(self.model_.with_entries(known, self._saved_task()))
+
+    def _saved_task(self):
+        """Return what the file of a model says of its task; whether there is a schema, by `sizes`."""
+        form = self._read_as() if hasattr(self, "encoder_") else None
+        return Task(
+            epsilon=self.epsilon,
+            delta=self.delta,
+            neighbors=self.neighbors,
+            n_columns=self._width,
+            classes=tuple(self.classes_.tolist()),
+            n_classes=len(self.classes_),
+            sizes=tuple(form.sizes.tolist()) if isinstance(form, CodeTable) else None,
+        )
 
     def _released_counts(self):
-        return self.model_.counts_to_dict() if hasattr(self.model_, "counts_to_dict") else {}
-
-    def _restore_counts(self, saved):
-        self._become_model(self.model_.with_counts_of(saved, len(self.classes_)))
+        return self.model_.file_entries()
 
     def _restore_encoder(self, saved):
         super()._restore_encoder(saved)
         self._learner.schema = self.schema
-
-
-def _spent(plan):
-    """Return the kind of a plan's releases, and the share of the pure ones, as `dpfast.accounting.opening` needs it."""
-    pure = [each for each in plan.values() if isinstance(each, LaplaceSum)]
-    sums = [each for each in plan.values() if isinstance(each, GaussianSum)]
-    if not sums or len(pure) + len(sums) < len(plan):
-        return "pair", 0
-    return "gaussian", share_of(pure, plan.values())
 
 
 def transaction(learner: Any) -> Transaction:
@@ -174,7 +187,7 @@ def transaction(learner: Any) -> Transaction:
 @lru_cache(maxsize=256)
 def _class_of(learner: Any) -> type[Transaction]:
     fixed = {each.name: each.default for each in fields(learner) if not each.init}
-    declared = {name: getattr(learner, name) for name in ("__module__", "_parameters", "_not_saved", "_model")}
+    declared = {name: getattr(learner, name) for name in ("__module__", "_parameters", "_model")}
     return type(learner.__name__, (Transaction,), declared | fixed)
 
 

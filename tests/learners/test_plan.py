@@ -112,7 +112,10 @@ def test_a_plan_is_a_value():
         (lambda: LaplaceSum(1, times=0), "times"),
         (lambda: ExponentialDraw(1, share=0), "share"),
         (lambda: Proved("none", 1.0), "mechanism must be"),
-        (lambda: Plan(a=SUM, b=Proved("gaussian", 1.0)), "must be the only one"),
+        (lambda: Plan(a=SUM, b=Proved("gaussian", 1.0)), "theorem of their own, or others, and not both"),
+        (lambda: Proved("exponential", (1.0, 2.0), times=3), "a number for each of 3 releases, got 2"),
+        (lambda: Proved("gaussian", 1.0, steps=0), "steps"),
+        (lambda: Plan(a=Proved("gaussian", 2.0**30, steps=1 << 30)).solve(Task(1.0)), "beyond 64-bit integers"),
         (lambda: Plan(sum=LaplaceSum(1)).solve(Task(1e-17)), "beyond 64-bit integers"),
         (lambda: Task(1.0).n_codes, "no codes"),
     ],
@@ -126,6 +129,19 @@ def test_a_theorem_of_ones_own_gives_its_noise_and_its_cost():
     proved = Proved("gaussian", 5.0, (Cost("gaussian", 0.2),), times=2)
     solved = Plan(sums=proved).solve(Task(1.0, 1e-6))
     assert (solved.noise, solved.steps, solved.cost) == ({"sums": 5.0}, {"sums": 1}, (Cost("gaussian", 0.2),))
+
+
+def test_releases_of_one_theorem_have_their_noise_each_and_their_cost_once():
+    bill, counts = (Cost("gaussian", 0.2),), (Cost("pure", 0.1),)
+    plan = Plan(
+        opening=Proved("gaussian", Fraction(3, 2), bill, size=9, steps=4),
+        pairs=Proved("exponential", (0.1, 0.2), size=5, times=2),
+        counts=Proved("laplace", 20, counts),
+    )
+    solved = plan.solve(Task(1.0, 1e-6))
+    assert solved.noise == {"opening": Fraction(3, 2), "pairs": (0.1, 0.2), "counts": 20}
+    assert solved.steps == {"opening": 4, "pairs": 1, "counts": 1}
+    assert solved.cost == bill + counts
 
 
 def test_roots_are_rounded_up():
@@ -189,6 +205,57 @@ def test_a_run_allows_what_the_plan_names_and_no_more(learner, does, message):
         learner(does, sum=GaussianSum(2, times=2), draw=ExponentialDraw(2, size=2))
 
 
+def test_proved_releases_have_each_their_noise_and_are_drawn_by_samplers(learner):
+    told = []
+
+    def does(rows, run):
+        told.append([run.draw("draws", 3, lambda noise, rng: noise) for _ in run.rounds("draws")])
+        told.append(run.draw("sums", 2, lambda noise, rng: noise))
+        told.append(run.release("sums", rows.sum(number)))
+        told.append(run.select("last", [0, 1]))
+
+    model = learner(
+        does,
+        draws=Proved("exponential", (0.5, Fraction(1, 4)), size=3, times=2),
+        sums=Proved("gaussian", 1e-9, size=2, times=2, steps=1 << 8),
+        last=Proved("exponential", 100.0, size=2),
+    )
+    assert told == [[0.5, Fraction(1, 4)], 1e-9, [4], 1]
+    assert [tuple(event) for event in model.privacy_.events] == [("draws", 2, 2), ("sums", 2, 2), ("last", 1, 1)]
+
+
+def test_rounds_end_when_releases_say_so(learner):
+    drawn = []
+
+    def does(rows, run):
+        for each in run.rounds("sum", until=lambda: len(drawn) == 2):
+            drawn.append(each)
+
+    learner(does, sum=GaussianSum(2, times=9))
+    assert drawn == [0, 1]
+
+
+def test_an_interrupted_fit_has_the_model_that_a_function_shows_and_all_releases_until_then(learner):
+    kind, budget = type(learner(lambda rows, run: None, sum=GaussianSum(2))), dpfast.accounting.Budget(9.0, 1e-5)
+    model, state = kind(random_state=0, budget=budget), []
+    model.planned = Plan(sum=GaussianSum(2, times=5))
+
+    def does(rows, run):
+        run.note("Something was decided.")
+        run.show(lambda: kind.learn.__annotations__["return"](np.array(state, dtype=float)))
+        for _ in run.rounds("sum"):
+            state.append(run.release("sum", [len(state)])[0])
+            if len(state) == 3:
+                raise KeyboardInterrupt
+
+    model.does = does
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(np.eye(4), [0, 1, 0, 1], classes=[0, 1])
+    assert model.value_.tolist() == state
+    assert model.privacy_.events[0].used == 3
+    assert "Something was decided." in model.notes_
+
+
 def narrow(piece, kind):
     return np.array([piece.labels.sum()]).astype(kind)
 
@@ -234,9 +301,8 @@ def test_releases_are_counted_in_the_claim(learner):
 
 @pytest.mark.parametrize(
     ("changes", "charged"),
-    [(lambda task: task.epsilon < 1, False), (lambda task: task.n_rows is not None, False),
-     (lambda task: task.n_codes < 200, True)],
-)  # fmt: skip
+    [(lambda task: task.epsilon < 1, False), (lambda task: task.n_codes < 200, True)],
+)
 @pytest.mark.parametrize("other", [{"sum": LaplaceSum(2)}, {"sum": GaussianSum(2), "counts": LaplaceSum(2)}])
 def test_a_plan_spends_after_a_discovery_as_it_said_before(learner, changes, charged, other):
     kind, budget = type(learner(lambda rows, run: None, sum=GaussianSum(2))), dpfast.accounting.Budget(9.0, 1e-5)

@@ -17,7 +17,7 @@ def _m(name, file, old, new, tests):
 
 MUTANTS = [
     _m("sums in narrow integers", "run", "    return numbers.astype(np.int64, copy=False)\n", "    return numbers\n", _PLAN),
-    _m("a plan that spends in another way after a discovery", "transaction", "_spent(plan) != foreseen", "False", _PLAN),
+    _m("a plan that spends in another way after a discovery", "transaction", "if (spending.kind, spending.pure) != (foreseen.kind, foreseen.pure):", "if False:", _PLAN),
     _m("units: all rows are kept", "units", "place < rows_per_unit", "place < 2 * rows_per_unit", _UNITS),
     _m("units: the first rows are kept", "units", "rng.integers(0, 1 << 64, len(ids), np.uint64)", "np.arange(len(ids))", _UNITS),
     _m("units: noise of one row", "halfspaces/model", '"sensitivity": p.rows_per_unit * moves', '"sensitivity": moves', _UNITS),
@@ -67,8 +67,9 @@ MUTANTS = [
     _m("plan: many draws for the price of one", "plan", "shares[name] / each.times / (", "shares[name] / (", _PLAN),
     _m("plan: many counts for the price of one", "plan", "moved * pure[name].times / share", "moved / share", _PLAN),
     _m("plan: counts are not taken from the budget", "plan", "left, epsilon = split(task.epsilon, share_of(pure.values(), releases.values()))", "left, epsilon = task.epsilon, split(task.epsilon, share_of(pure.values(), releases.values()))[1]", _PLAN),
-    _m("run: noise in other steps than the sum", "run", "fine = discrete_gaussian(_wide(exact) * steps, self._noise[name] * steps, rng=self._paid.rng)", "fine = discrete_gaussian(_wide(exact) * steps, self._noise[name], rng=self._paid.rng)", _PLAN),
+    _m("run: noise in other steps than the sum", "run", "fine = discrete_gaussian(_wide(exact) * steps, float(noise * steps), rng=self._paid.rng)", "fine = discrete_gaussian(_wide(exact) * steps, float(noise), rng=self._paid.rng)", _PLAN),
     _m("run: a release once too often", "run", "if used >= planned.times:", "if used > planned.times:", _PLAN),
+    _m("run: the first noise of several for all", "run", "noise[used] if isinstance(noise, tuple)", "noise[0] if isinstance(noise, tuple)", _PLAN),
     _m("run: more entries than planned", "run", "if size > planned.size:", "if False:", _PLAN),
     _m("run: releases are not counted", "run", "self._used[name] = used + 1", "self._used[name] = used", _PLAN),
     _m("counts: replace moves by 1", "counted", "LaplaceSum(task.changed_rows,", "LaplaceSum(1,", _CHANCES),

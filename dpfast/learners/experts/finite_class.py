@@ -165,8 +165,7 @@ class FiniteClassLearner(CountedClassifier, name="finite-class"):
     7
     """
 
-    _not_saved = (*CountedClassifier._not_saved, "hypotheses")
-    hypotheses: Any = parameter("features")
+    hypotheses: Any = parameter("features", saved=False)
     threshold: ArrayLike | None = parameter(0.0)
     delta: float = field(default=0.0, init=False)
     verbose: bool = field(default=False, init=False)
@@ -281,7 +280,8 @@ class FiniteClassLearner(CountedClassifier, name="finite-class"):
         table = self._class()
         return len(self.hypotheses) if table is None else len(table)
 
-    def _read_model(self, saved: Any, width: int) -> FiniteModel:
+    def read_model(self, saved: Any, task: Task) -> FiniteModel:
+        width = task.n_columns
         labels = entries(saved, "hypothesis", "of", "labels")["labels"]
         number = integer(saved["of"], 1, 1 << 62)
         if number != 2 * width + 2 if labels is None else width != 1:

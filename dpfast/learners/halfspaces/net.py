@@ -172,9 +172,9 @@ class NetHalfspaceClassifier(CountedClassifier, name="net-halfspace"):
         Net(p.n_components, net_radius(p))  # refuses what it may not be
         return Nets(p, d)
 
-    def _read_model(self, saved: Any, width: int) -> NetModel:
+    def read_model(self, saved: Any, task: Task) -> NetModel:
         entries(saved, "member", "projection_key")
-        return NetModel(**saved, nets=self._nets(width))
+        return NetModel(**saved, nets=self._nets(task.n_columns))
 
     def owner_report(self, X: Any, y: Any) -> NetReport:
         """Return the errors of this model on some rows, and those of the best member of its net. **Not private.**
