@@ -1,9 +1,9 @@
-"""Take the figures that the pages of results print back into JSON: utility.json, tables.json, unseen.json.
+"""Take the figures that the records print back into JSON: utility.json, tables.json, unseen.json.
 
     python bench/earlier.py [--page FILE ...] [--out DIR]
 
 Measurements of peers take hours, and their JSON is not kept in the repository. This script reads the Markdown tables of
-docs/results_accuracy.md, so that utility.py, tables.py and unseen.py can measure dpfast's own learners again, keep the
+docs/records/accuracy.md, so that utility.py, tables.py and unseen.py can measure dpfast's own learners again, keep the
 lines of peers as they are printed, and draw their pictures of both.
 """
 
@@ -15,7 +15,7 @@ import tables
 import unseen
 import utility
 
-PAGE = results.ROOT / "docs" / "results_accuracy.md"
+PAGE = results.ROOT / "docs" / "records" / "accuracy.md"
 
 
 def printed(text):

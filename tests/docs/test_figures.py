@@ -1,14 +1,16 @@
 """Figures that pages print of learners are of this minor version, and are the same on every page."""
 
+import json
 import re
 from pathlib import Path
 
+import pages
 import pytest
 
 import dpfast
 
 HERE = Path(__file__).parents[2]
-ACCURACY = HERE / "docs" / "results_accuracy.md"
+ACCURACY = HERE / "docs" / "records" / "accuracy.md"
 MINOR = ".".join(dpfast.__version__.split(".")[:2])
 
 
@@ -73,3 +75,19 @@ def test_the_price_of_privacy_is_the_distance_between_printed_figures():
         for cell, figures in zip(behind, measured[name, "HalfspaceClassifier"], strict=True):
             for told, found, best in zip(numbers(cell), numbers(figures), above, strict=True):
                 assert told == pytest.approx(found - best, abs=0.00101), name
+
+
+@pytest.mark.parametrize("name", ["accuracy", "kernels", "times"])
+def test_what_was_measured_is_of_this_minor_version_and_says_when_and_where(name):
+    record = json.loads((HERE / "docs" / "records" / f"{name}.json").read_text(encoding="utf-8"))
+    assert record["version"] == MINOR
+    assert re.fullmatch(r"\d{4}-\d{2}-\d{2}", record["date"])
+    assert re.fullmatch("[0-9a-f]{9}", record["commit"])
+    assert {"processor", "cores", "level"} <= record["machine"].keys()
+
+
+def test_measured_tables_of_pages_are_those_of_the_records():
+    found = dict(pages.pages())
+    assert sum(len(re.findall("<!-- measured: ", text)) for text in found.values()) == len(pages.blocks())
+    for path, text in found.items():
+        assert path.read_text(encoding="utf-8") == text, f"run python bench/pages.py --only, for {path.name}"

@@ -1,0 +1,257 @@
+"""Measure the figures of README.md and docs/results*.md anew, and write them there with date, commit and machine.
+
+    python bench/pages.py --tables DIR --data DIR            everything: hours, on a machine at rest
+    python bench/pages.py --tables DIR --only kernels times  some of it: minutes
+    python bench/pages.py --only                             measures nothing, writes the pages from the records
+
+A page has a table between two comments, `<!-- measured: NAME -->` and `<!-- end: NAME -->`. This script replaces what
+stands between them. What it measures, by the words of `--only`:
+
+    kernels   the table of speed in README.md: three lines of `pytest bench` and their peers, in one run
+    times     every raw table at epsilon 1: accuracy, area and seconds of all that is compared in one run
+    accuracy  `bench/tables.py`, `utility.py` and `unseen.py`: dpfast and trees without privacy;
+              lines of other libraries are kept as the records have them
+
+Measurements are kept in docs/records: kernels.json, times.json and the tables of accuracy.md, each with what it was
+measured on. `tests/docs/test_figures.py` refuses records of another minor version, and pages that differ from them.
+"""
+
+import argparse
+import datetime
+import json
+import re
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import earlier
+import results
+
+RECORDS = results.ROOT / "docs" / "records"
+ACCURACY = RECORDS / "accuracy.md"
+PARTS = "kernels", "times", "accuracy"
+KERNELS = {  # what README calls a line: its group and name in `pytest bench`, its peer there and what README calls it
+    "one exact draw among 10^6 integer scores": (
+        "one draw, 1e6 int32 scores",
+        "draw",
+        "opendp noisy max",
+        "OpenDP `make_noisy_max` (exact)",
+    ),
+    "discrete Gaussian noise, sigma 1000, cryptographic": (
+        "10000 discrete Gaussian draws, sigma 1000",
+        "gaussian cryptographic [1000]",
+        "opendp gaussian [1000]",
+        "OpenDP (exact)",
+    ),
+    "a private list over all of 2000 features, a round": (
+        "a list over all of 1e5 x 2000 packed, a round",
+        "whole list",
+        "numpy rescoring",
+        "rescoring packed columns with numpy",
+    ),
+}
+FRONT = {  # lines of README's table of accuracy: what stands there, and what it protects against
+    "HalfspaceClassifier": ("`HalfspaceClassifier`, with a schema", "a replaced row"),
+    "HalfspaceClassifier, nothing declared": ("`HalfspaceClassifier`, nothing declared", "a replaced row"),
+    "DecisionListClassifier": ("`DecisionListClassifier`, at most 15 rules", "a replaced row"),
+    "DPEBM": ("DPEBM of interpret-core 0.7.8, ranges declared", "an added row, the weaker promise"),
+}
+OWN, UNDECLARED, LISTS = "HalfspaceClassifier", "HalfspaceClassifier, nothing declared", "DecisionListClassifier"
+CEILING, OTHERS = "HistGradientBoosting, not private", {"noisy gradient, tuned", "DPEBM"}
+
+
+def origin():
+    """Version, date, commit and machine of a measurement."""
+    command = ["git", "-C", str(results.ROOT), "rev-parse", "--short=9", "HEAD"]
+    commit = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip() or "unknown"
+    date = datetime.datetime.now(datetime.UTC).date().isoformat()
+    return {"version": results.minor(), "date": date, "commit": commit, "machine": results.machine("opendp")}
+
+
+def said(record, command):
+    """The line below a table: what it was measured with, when and where."""
+    machine = record["machine"]
+    where = f"{machine['processor']}, {machine['cores']} cores, {machine['level']}"
+    return (
+        f"Measured on {record['date']} for version {record['version']} (commit {record['commit']}; {where}): {command}."
+    )
+
+
+def kernels():
+    """The races of README, by pytest-benchmark."""
+    import report
+
+    groups = sorted({group for group, *_ in KERNELS.values()})
+    files = ["bench/bench_levels.py", "bench/bench_noise.py", "bench/bench_decision_list.py"]
+    file = results.ROOT / "build" / "kernels.json"
+    file.parent.mkdir(exist_ok=True)
+    chosen = "(draw or gaussian or whole_list or rescoring or noisy_max) and not scalar and not avx2"
+    command = [sys.executable, "-P", "-m", "pytest", *files, "-q", "-n", "0", "-k", chosen]
+    subprocess.run([*command, f"--benchmark-json={file}"], check=True, cwd=results.ROOT)
+    measured = report.lines(json.loads(file.read_text())["benchmarks"])
+    lines = [line for line in measured if line["work"] in groups]
+    results.write(RECORDS, "kernels", origin() | {"lines": lines})
+
+
+def times(folder, splits):
+    """What each model of every table reaches and takes at epsilon 1, and how large the largest class is."""
+    import tables
+
+    warnings.simplefilter("ignore")
+    models = [OWN, UNDECLARED, CEILING, *sorted(OTHERS)]
+    found = {}
+    for path in sorted(folder.glob("*.schema.json")):
+        table = tables.read(path)
+        labels = table[1].value_counts(normalize=True)
+        cells = {model: tables.figures(tables.MODELS[model], 1, table, splits) for model in models}
+        kept = ("accuracy", "auc", "seconds")
+        cells = {model: {key: cell[key] for key in kept} for model, cell in cells.items() if cell}
+        name = path.name.split(".")[0]
+        found[name] = {"rows": len(table[1]), "largest": float(labels.iloc[0]), "models": cells}
+        print(name, {model: round(cell["seconds"], 2) for model, cell in cells.items()}, flush=True)
+    results.write(RECORDS, "times", origin() | {"tables": found})
+
+
+def accuracy(folder, data, splits):
+    """The records of accuracy: dpfast's lines anew, those of others as they are."""
+    out = results.ROOT / "build" / "bench"
+
+    def run(script, *arguments):
+        command = [sys.executable, "-P", str(results.ROOT / "bench" / script), "--out", str(out), *arguments]
+        subprocess.run(command, check=True, cwd=results.ROOT)
+
+    run("earlier.py")
+    run("tables.py", "--data", folder, "--splits", splits, "--models", OWN, UNDECLARED, LISTS, CEILING)
+    own = [OWN, "DPWinnowClassifier", f"{OWN}, add-remove", LISTS]
+    run("utility.py", "--data", data, "--seeds", str(2 * int(splits)), "--methods", *own)
+    others = ["BoostedHalfspaceClassifier", "ProjectedHalfspaceClassifier"]
+    run("utility.py", "--data", data, "--seeds", splits, "--methods", *others)
+    run("unseen.py")
+    text = ACCURACY.read_text()
+    for name in ("tables", "utility", "unseen"):
+        (header, rows), *_ = earlier.printed((out / f"{name}.md").read_text())
+        text = with_table(text, header, rows)
+    ACCURACY.write_text(text)
+    results.write(RECORDS, "accuracy", origin())
+
+
+def with_table(text, header, rows):
+    """A text with these rows in its table of this header."""
+    lines = text.split("\n")
+    (at,) = (k for k, line in enumerate(lines) if [c.strip() for c in line.strip("|").split("|")] == header)
+    end = next(k for k in range(at, len(lines)) if not lines[k].startswith("|"))
+    shown, before = [], None
+    for name, *cells in rows:
+        shown.append([name if name != before else "", *cells])
+        before = name
+    return "\n".join([*lines[:at], *results.table(header, shown).rstrip("\n").split("\n"), *lines[end:]])
+
+
+def figures(cell):
+    """A cell of accuracy and area without leading zeros: .856 / .910."""
+    return f"{cell['accuracy']:.3f} / {cell['auc']:.3f}".replace("0.", ".")
+
+
+def printed():
+    """What the records say of raw tables: table -> model -> epsilon -> figures."""
+    for header, rows in earlier.printed(ACCURACY.read_text()):
+        name, read = earlier.KINDS.get((header[0], header[1], header[-1]), (None, None))
+        if name == "tables":
+            return read(rows)
+    raise ValueError(f"{ACCURACY} has no table of raw tables")
+
+
+def front(measured):
+    rows = []
+    for model, (shown, protected) in FRONT.items():
+        cells = measured["adult"][model]
+        rows.append([shown, figures(cells["0.3"]), figures(cells["1"]), protected])
+    return results.table(["learner", "epsilon 0.3", "epsilon 1", "protects against"], rows)
+
+
+def prices(measured):
+    """How far the default is from trees without privacy, the farthest in area at epsilon 1 first."""
+    import tables
+
+    (rows,) = (found for _, found in earlier.printed(tables.distances(measured)))
+    rows = [[name, *cells] for name, model, *cells in rows if model == OWN]
+    return results.table(["table", "not private", *(f"epsilon {epsilon:g}" for epsilon in tables.EPSILONS)], rows)
+
+
+def beside(record):
+    """What a table allows at epsilon 1, all in one run: the best other private learner has the larger area."""
+
+    def shown(cell):
+        return f"{figures(cell)}, {cell['seconds']:.2g} s"
+
+    rows = []
+    for name, found in record["tables"].items():
+        models = found["models"]
+        best = max(OTHERS & models.keys(), key=lambda model: models[model]["auc"], default=None)
+        other = f"{best.removesuffix(', tuned')}: {shown(models[best])}" if best else "none"
+        largest = f"{found['largest']:.3f}".removeprefix("0")
+        cells = [shown(models[model]) for model in (CEILING, OWN, UNDECLARED)]
+        rows.append([name, f"{found['rows']:,}", largest, *cells, other])
+    head = ["table", "rows", "largest class", "trees, not private", "with a schema", "nothing declared", "best other"]
+    return results.table(head, rows)
+
+
+def races(record):
+    rows = []
+    for shown, (group, line, peer, of) in KERNELS.items():
+        (mine,) = (each for each in record["lines"] if (each["work"], each["line"]) == (group, line))
+        (other,) = (each for each in mine["peers"] if each["name"] == peer)
+        ratio = float(f"{other['ratio']:.2g}")
+        rows.append([shown, of, f"{ratio:,.0f}"])
+    return results.table(["work", "compared with", "times as fast"], rows)
+
+
+def blocks():
+    """What stands between the comments of each name."""
+    of_times, of_kernels = results.read(RECORDS, "times"), results.read(RECORDS, "kernels")
+    measured, of_accuracy = printed(), results.read(RECORDS, "accuracy")
+    command = "`python bench/pages.py --only {}`".format
+    return {
+        "front": f"{front(measured)}\n{said(of_accuracy, command('accuracy'))}\n",
+        "prices": f"{prices(measured)}\n{said(of_accuracy, command('accuracy'))}\n",
+        "beside": f"{beside(of_times)}\n{said(of_times, 'times, by ' + command('times'))}\n",
+        "kernels": f"{races(of_kernels)}\n{said(of_kernels, command('kernels'))}\n",
+    }
+
+
+def pages():
+    """Every page that has a measured table, with the text that it should have."""
+    found = blocks()
+    for path in (results.ROOT / "README.md", results.ROOT / "docs" / "results.md"):
+        text = path.read_text(encoding="utf-8")
+        for name, block in found.items():
+            between = rf"(<!-- measured: {name} -->\n).*?(<!-- end: {name} -->)"
+            text = re.sub(between, lambda at, block=block: f"{at[1]}\n{block}\n{at[2]}", text, flags=re.DOTALL)
+        yield path, text
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", nargs="*", choices=PARTS, default=PARTS, help="what to measure; nothing, for none")
+    parser.add_argument("--tables", type=Path, help="folder of NAME.csv.gz and NAME.schema.json")
+    parser.add_argument("--data", type=Path, help="folder of NAME.npz")
+    parser.add_argument("--splits", default="5", help="of raw tables; prepared ones have twice as many")
+    arguments = parser.parse_args()
+    if arguments.tables is None and {"times", "accuracy"} & {*arguments.only}:
+        parser.error("--tables is needed for times and accuracy")
+    if arguments.data is None and "accuracy" in arguments.only:
+        parser.error("--data is needed for accuracy")
+    if "kernels" in arguments.only:
+        kernels()
+    if "times" in arguments.only:
+        times(arguments.tables, int(arguments.splits))
+    if "accuracy" in arguments.only:
+        accuracy(str(arguments.tables), str(arguments.data), arguments.splits)
+    for path, text in pages():
+        path.write_text(text, encoding="utf-8")
+        print(f"{path.relative_to(results.ROOT)}: written")
+
+
+if __name__ == "__main__":
+    main()
