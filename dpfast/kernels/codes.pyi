@@ -2,7 +2,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 MOST_SIZE: Final[int]
 
@@ -22,3 +22,4 @@ def counts(
 def sums(columns: Columns, weights: NDArray[np.int32]) -> NDArray[np.int64]: ...
 def margins(columns: Columns, table: NDArray[np.int32]) -> NDArray[np.int32]: ...
 def match(columns: Columns, j: int, low: int, high: int) -> NDArray[np.uint64]: ...
+def matches(columns: Columns, literals: ArrayLike) -> NDArray[np.uint64]: ...

@@ -353,14 +353,43 @@ def match(Columns columns, Py_ssize_t j, Py_ssize_t low, Py_ssize_t high):
     ndarray of uint64, shape (words(n),)
         Packed; bits past n are zero.
     """
-    if not 0 <= j < columns.p or not 0 <= low <= high < columns.sizes[j]:
+    return matches(columns, [[j, low, high]])[0]
+
+
+def matches(Columns columns, literals):
+    """Return which rows each of several literals holds for, like `match`.
+
+    Parameters
+    ----------
+    columns : Columns, n rows
+    literals : array_like of int, shape (k, 3)
+        The arguments j, low and high of `match`.
+
+    Returns
+    -------
+    ndarray of uint64, shape (k, words(n))
+        Packed; bits past n are zero.
+    """
+    literals = np.array(literals, np.int64)
+    if literals.ndim != 2 or literals.shape[1] != 3:
+        raise ValueError(f"literals must have shape (k, 3), got {literals.shape}")
+    column, least, most = literals.T
+    known = (0 <= column) & (column < columns.p) & (0 <= least) & (least <= most)
+    known[known] = most[known] < columns.sizes[column[known]]
+    if not known.all():
+        j, low, high = literals[np.argmin(known)].tolist()
         raise ValueError(f"a literal needs 0 <= low <= high < size of one of {columns.p} columns, "
                          f"got column {j}, {low} to {high}")
-    out = np.zeros(-(-columns.n // 64), np.uint64)
-    cdef uint64_t[::1] rows = out
-    cdef const void *at = address(columns.columns[j])
-    cdef bint wide = columns.wide[j]
-    if columns.n:
-        with nogil:
-            dpf_codes_match(at, wide, columns.n, <uint32_t>low, <uint32_t>high, &rows[0])
+    out = np.zeros((len(literals), -(-columns.n // 64)), np.uint64)
+    if not out.size:
+        return out
+    cdef const int64_t[:, ::1] asked = literals
+    cdef size_t[::1] at = columns.address
+    cdef uint8_t[::1] wide = columns.wide
+    cdef uint64_t[:, ::1] rows = out
+    cdef Py_ssize_t k
+    with nogil:
+        for k in range(asked.shape[0]):
+            dpf_codes_match(<const void *>at[asked[k, 0]], wide[asked[k, 0]], columns.n,
+                            <uint32_t>asked[k, 1], <uint32_t>asked[k, 2], &rows[k, 0])
     return out

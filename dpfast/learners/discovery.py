@@ -58,6 +58,7 @@ NUMBERS = 1 / 3  # a column of texts has no words but those found, if this share
 COMMON = 32  # a word is common if one in so many rows has it; where none could be published, other words are grouped
 LEAST_CELL = 4.0  # deviations of its noise that a cell of the second look should have in rows
 _MOST_EDGES = 4 * BINS  # of the numbers or dates of a column
+_WIDEST_EDGES, _WIDEST_WORDS = tuple(map(float, range(_MOST_EDGES))), tuple(map(str, range(MOST_WORDS)))
 LARGEST = 2.0**44
 FIRST_DAY, LAST_DAY = float(date_ends()[0]) - 1, float(date_ends()[-1]) + 1
 _POWERS = 2.0 ** np.arange(-8, 21, 2)
@@ -172,8 +173,8 @@ def widest(schema: Schema) -> list[CodeColumn]:
         if not column.to_find:
             made += column.code_columns()
             continue
-        numbers = CodeColumn(column.name, tuple(map(float, range(_MOST_EDGES))), 0.0, float(_MOST_EDGES), nullable=True)
-        words = CodeColumn(column.name, values=tuple(map(str, range(MOST_WORDS))), other=GROUPS, nullable=True)
+        numbers = CodeColumn(column.name, _WIDEST_EDGES, 0.0, float(_MOST_EDGES), nullable=True)
+        words = CodeColumn(column.name, values=_WIDEST_WORDS, other=GROUPS, nullable=True)
         if isinstance(column, Numeric):
             edges = tuple(map(float, range(int(column.edges) - 1)))
             made.append(CodeColumn(column.name, edges, 0.0, float(column.edges), nullable=True))

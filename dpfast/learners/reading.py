@@ -29,7 +29,7 @@ from dpfast.learners.saving import entries, found_facts, found_shares
 from dpfast.learners.units import bounded_rows, own_generator
 from dpfast.tables.arrays import refuse_masked, untyped, with_text_names
 from dpfast.tables.bit_matrix import BitMatrix, SparseBits
-from dpfast.tables.code_bits import CodeBits
+from dpfast.tables.code_bits import CodeBits, bit_count
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.columns import repeated, text_of
 from dpfast.tables.discovered import MOST_COLUMNS, Discovered
@@ -362,12 +362,8 @@ class TableReader(Parameters):
         """Refuse classes that do not suit the parameters; overridden by some learners and called like the above."""
 
     def _most_width(self, p):
-        """Return the largest number of columns that this learner can read after the survey."""
-        return self._widest_form(p).shape[1]
-
-    def _widest_form(self, p, n=0):
-        """Return the form of a table of n rows of zeros, whose columns are those of `_most_width`."""
-        return self._read_codes(CodeTable.of_columns(widest(p.schema), n))
+        """Return the largest number of bits that this learner can read after the survey."""
+        return bit_count(widest(p.schema))
 
     def _coded(self, X):
         """Return X of `predict` in the form that the learner reads."""

@@ -9,6 +9,7 @@ from typing import Any, get_type_hints
 
 from dpfast.learners.base import PrivateClassifier as Machinery
 from dpfast.learners.base import call_back
+from dpfast.learners.discovery import widest
 from dpfast.learners.model import Model
 from dpfast.learners.parameters import unsaved
 from dpfast.learners.plan import Spending, Task
@@ -97,7 +98,8 @@ class Transaction(Machinery):
     def _widest_task(self, p, n=None):
         """Return the task of n rows in the widest form that the discovery may give."""
         classes, most = getattr(p, "declared", None), MOST_LABELS if self._reads.several_classes else 2
-        return self._task(p, self._reads.empty(self._widest_form(p, 1)), n, classes, len(classes or ()) or most)
+        form = self._reads.empty(self._read_codes(CodeTable.of_columns(widest(p.schema), 1)))
+        return self._task(p, form, n, classes, len(classes or ()) or most)
 
     def _learn(self, table, p, run):
         learner = self._learner

@@ -68,6 +68,8 @@ class Frame:
     def _rows(self) -> int:
         if isinstance(self._table, pa.Table | pa.RecordBatch):
             return self._table.num_rows
+        if hasattr(self._table, "iloc"):
+            return len(self._table)
         lengths = {name: len(self._table[name]) for name in self.names}
         odd = next((name for name, n in lengths.items() if n != lengths[self.names[0]]), None)
         if odd is not None:

@@ -44,6 +44,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dpfast.kernels.own import frozen
+from dpfast.parts.blocks import BLOCK_BYTES, map_blocks, slices
 from dpfast.tables.forms import BEGINNING, DATE, NUMBER, day_of, number_of
 
 MARKS = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "none", "<NA>", "NaT", "?", "-")
@@ -80,14 +81,20 @@ _GLANCE = 16  # texts that are tried first
 
 def number_codes(values: np.ndarray) -> np.ndarray:
     """Return the code of each float64 as int32; NaN has the code of a missing cell."""
-    values = np.ascontiguousarray(values, np.float64)
-    positive = values > 0
-    steps = ((np.abs(values).view(np.int64) - positive) >> _SHIFT) - _BASE
-    steps = np.clip(steps, 0, _SIDE - 1).astype(np.int32)
-    codes = np.where(positive, ZERO + 1 + steps, ZERO - 1 - steps)
-    codes[(values <= 0) & (values >= -LEAST)] = ZERO
-    codes[np.isnan(values)] = MISSING
-    return codes.astype(np.int32, copy=False)
+    codes = np.empty(len(values), np.int32)
+
+    def write(block):
+        some = np.ascontiguousarray(values[block], np.float64)
+        positive = some > 0
+        steps = ((np.abs(some).view(np.int64) - positive) >> _SHIFT) - _BASE
+        steps = np.clip(steps, 0, _SIDE - 1).astype(np.int32)
+        coded = np.where(positive, ZERO + 1 + steps, ZERO - 1 - steps)
+        coded[(some <= 0) & (some >= -LEAST)] = ZERO
+        coded[np.isnan(some)] = MISSING
+        codes[block] = coded
+
+    map_blocks(write, slices(len(values), BLOCK_BYTES // 64))
+    return codes
 
 
 def date_codes(days: np.ndarray) -> np.ndarray:
@@ -116,12 +123,13 @@ def date_ends() -> np.ndarray:
 
 @cache
 def surveyed() -> np.ndarray:
-    """Return the cell of the survey of each fixed code, and SURVEYED for words: int64, shape (FIXED + 1,)."""
+    """Return the cell of the survey of each fixed code, and SURVEYED for words: int32, shape (FIXED + 1,)."""
     power = np.arange(_SIDE) >> _BITS
     numbers = np.concatenate([POWERS - 1 - power[::-1], [POWERS], POWERS + 1 + power])
     days = np.array([_FIRST_DAY], "datetime64[D]") + np.arange(DATES)
     years = days.astype("datetime64[Y]").astype(np.int64) + 1970 - _FIRST_YEAR
-    return frozen(np.concatenate([SURVEYED_NUMBERS + years, numbers, [SURVEYED_MISSING, SURVEYED]]))
+    cells = np.concatenate([SURVEYED_NUMBERS + years, numbers, [SURVEYED_MISSING, SURVEYED]])
+    return frozen(cells.astype(np.int32))
 
 
 @cache
@@ -139,7 +147,7 @@ def counted_cells(cells: np.ndarray, places: np.ndarray, size: int) -> np.ndarra
 
     What has a place of `size` or more is not counted. The result is int64.
     """
-    return np.bincount(places[np.minimum(cells, FIXED)], minlength=size)[:size]
+    return np.bincount(places.take(cells, mode="clip"), minlength=size)[:size]
 
 
 def shortened(word: str) -> str:
@@ -156,10 +164,10 @@ def word_group(word: str) -> int:
 
 @cache
 def fixed_groups() -> np.ndarray:
-    """Return the group of each code of numbers and dates: int64, shape (MISSING,)."""
+    """Return the group of each code of numbers and dates: uint16, shape (MISSING,), read-only."""
     power = (np.arange(_SIDE) >> _BITS) + _LEAST
     above, below = np.clip(power + 9, 1, 40), np.clip((power + 90) // 2, 41, GROUPS - 1)
-    return np.concatenate([np.arange(DATES) // 365 % GROUPS, below[::-1], [0], above])
+    return frozen(np.concatenate([np.arange(DATES) // 365 % GROUPS, below[::-1], [0], above]).astype(np.uint16))
 
 
 def text_cells(array: pa.Array) -> tuple[np.ndarray, list[str]]:

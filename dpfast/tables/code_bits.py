@@ -1,5 +1,6 @@
 """Tables of codes as bits, for learners that read bits. The meaning of a bit follows from declarations."""
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -8,7 +9,7 @@ from dpfast.kernels import codes
 from dpfast.kernels.own import frozen
 from dpfast.parts.blocks import map_blocks, slices
 from dpfast.tables.bit_matrix import BitMatrix
-from dpfast.tables.cells import MISSING_NAME
+from dpfast.tables.cells import MISSING_NAME, CodeColumn
 from dpfast.tables.codes import CodeTable
 
 _BLOCK_ROWS = 1 << 18  # a multiple of 64
@@ -60,7 +61,7 @@ class CodeBits:
 
     def packed(self) -> BitMatrix:
         """Return all bits, packed: n / 8 bytes for each."""
-        bits = BitMatrix.from_columns(frozen(np.stack([self.column(j) for j in range(self.shape[1])])), len(self))
+        bits = BitMatrix.from_columns(frozen(codes.matches(self._codes, self.spans)), len(self))
         bits.feature_names = self.feature_names
         return bits
 
@@ -70,9 +71,12 @@ def packed_codes(X):
     return CodeBits(X).packed() if isinstance(X, CodeTable) else X
 
 
-def bit_count(columns) -> int:
-    """Return the number of bits of the codes of columns."""
-    return sum(len(_bits(column, column.size)[0]) for column in columns)
+def bit_count(columns: Sequence[CodeColumn]) -> int:
+    """Return the number of bits of the codes of declared columns."""
+    return sum(
+        column.bins - 1 + column.nullable if column.ordered else 1 if _is_lone(column, column.size) else column.size
+        for column in columns
+    )
 
 
 @lru_cache(maxsize=1 << 4)  # by declarations, for repeated fits
@@ -94,6 +98,11 @@ def _bits(column, size):
         first, above = np.arange(1, column.bins), [f"> {column.written(edge)}" for edge in column.edges]
         spans = np.column_stack([first, np.full_like(first, column.bins - 1)])
         return ([*above, f"= {MISSING_NAME}"], np.vstack([spans, each[-1:]])) if column.nullable else (above, spans)
-    if size == 2 and not column.other and not column.nullable:
+    if _is_lone(column, size):
         return [f"= {column.values[1]}"], each[1:]
     return [f"= {column.meaning(code)}" for code in range(size)], each
+
+
+def _is_lone(column, size):
+    """Return whether a column of values has a single bit."""
+    return size == 2 and not column.other and not column.nullable

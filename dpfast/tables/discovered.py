@@ -135,7 +135,7 @@ def bins_of(numbers: Any, dates: Any) -> tuple[np.ndarray, int]:
     """
     of_numbers = 0 if numbers is None else len(numbers) + 1
     size = of_numbers + (0 if dates is None else len(dates) + 1)
-    places = np.full(FIXED + 1, size, np.int64)
+    places = np.full(FIXED + 1, size, np.int32)
     if numbers is not None:
         places[DATES:MISSING] = _bins(numbers, number_ends())
     if dates is not None:
@@ -151,6 +151,8 @@ def _bins(edges, ends):
 
 def looked_up(cells: np.ndarray, fixed: np.ndarray, of_words: np.ndarray) -> np.ndarray:
     """Return the codes of cells, from those of fixed codes and of words."""
-    codes, words = fixed[np.minimum(cells, MISSING)], np.flatnonzero(cells >= FIXED)
-    codes[words] = of_words[cells[words] - FIXED]
+    codes = fixed.take(cells, mode="clip")
+    if len(of_words):
+        words = np.flatnonzero(cells >= FIXED)
+        codes[words] = of_words[cells[words] - FIXED]
     return codes

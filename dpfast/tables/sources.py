@@ -7,6 +7,7 @@ of rows.
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from numbers import Integral
 from types import MappingProxyType
 from typing import Any
@@ -189,11 +190,15 @@ class Memory(Source):
     def __init__(self, X: Any, y: Any = None):
         self.X, self.y = X, y
 
-    @property
-    def tabular(self) -> bool:
+    @cached_property
+    def tabular(self) -> bool:  # type: ignore[override]
         return is_frame(self.X)
 
     def header(self) -> dict[str, pa.DataType]:
+        return self._types
+
+    @cached_property
+    def _types(self):
         if self.tabular:
             return header_of(self.X)
         X = _array(self.X)
@@ -213,8 +218,8 @@ class Memory(Source):
     def with_names(self, names: Sequence[str]) -> "Memory":
         if self.tabular:
             return self
-        other = copy.copy(self)
-        other.X, other.nameless = with_names(self.X, names), True
+        other = Memory(with_names(self.X, names), self.y)
+        other.label, other.public, other.nameless = self.label, self.public, True
         return other
 
     def like(self) -> Any:

@@ -65,6 +65,7 @@ COPIED = {  # calls with an array that is checked and then followed
     "bits.conjunctions": lambda f: bits.conjunctions(WORDS, 3, f(np.array([[0, 3], [2, -1]]))),
     "codes.Columns": lambda f: codes.counts(codes.Columns([f(ONES.view("u1"))], [2]), np.zeros(3, "u1"), 1),
     "codes.counts": lambda f: codes.counts(codes.Columns([ONES.view("u1")], [2]), f(ONES.view("u1")), 2),
+    "codes.matches": lambda f: codes.matches(codes.Columns([ONES.view("u1")], [2]), f(np.array([[0, 0, 1]]))),
     "draw.below": lambda f: draw.below(f(np.array([3, 5])), np.random.default_rng(0)),
     "logistic.many": lambda f: logistic.many(
         np.zeros((3, 2), "i4"), f(np.ones(3, "u2")), np.ones(3, "i4"), 1.0, np.zeros(2, "f4")

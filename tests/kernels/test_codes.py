@@ -90,12 +90,17 @@ def test_columns_of_any_size_are_counted_with_any_number_of_labels(classes, shar
 @each_shape
 def test_literals_match_an_interval_of_codes(sizes, n, rng):
     columns, at = table(rng, SIZES[sizes], n)
+    literals, expected = [], []
     for j, size in enumerate(SIZES[sizes]):
         some = sorted(rng.integers(0, size, 2))
         for low, high in (some, (0, size - 1), (some[0], some[0])):
             code = at[:, j] - columns.offsets[j]
-            held = (low <= code) & (code <= high)
-            np.testing.assert_array_equal(codes.match(columns, j, low, high), packed(held))
+            held = packed((low <= code) & (code <= high))
+            np.testing.assert_array_equal(codes.match(columns, j, low, high), held)
+            literals.append((j, low, high))
+            expected.append(held)
+    np.testing.assert_array_equal(codes.matches(columns, literals), np.array(expected))
+    assert codes.matches(columns, np.zeros((0, 3))).shape == (0, -(-n // 64))
 
 
 @pytest.mark.parametrize("sizes", SIZES)
@@ -227,3 +232,7 @@ def test_what_does_not_fit_is_refused(rng):
     for j, low, high in ((2, 0, 0), (-1, 0, 0), (0, 2, 1), (0, 0, 3), (0, -1, 1)):
         with pytest.raises(ValueError, match="a literal needs"):
             codes.match(columns, j, low, high)
+        with pytest.raises(ValueError, match="a literal needs"):
+            codes.matches(columns, [(0, 0, 1), (j, low, high)])
+    with pytest.raises(ValueError, match=r"literals must have shape \(k, 3\), got \(3,\)"):
+        codes.matches(columns, (0, 0, 1))
