@@ -145,7 +145,7 @@ ROWS = (
     (
         "the opening: counts of codes and of classes; counts by class and score level",
         "Sensitivity.opening_replace Sensitivity.opening_add_remove",
-        ("learners/halfspaces/images.py", "return changes * (len(self._rows.sizes) + self._weight**2)"),
+        ("learners/halfspaces/images.py", "return changes * (self.columns + self._weight**2)"),
         ("learners/halfspaces/test_images.py", "test_one_row_moves_a_sum_by_the_sensitivity_at_most"),
     ),
     (

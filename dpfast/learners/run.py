@@ -153,10 +153,10 @@ class Run:
         kinds = {GaussianSum: "gaussian", LaplaceSum: "laplace"}
         mechanism, noise = self._next(name, np.size(exact), kinds, "release")
         if mechanism == "laplace":
-            return discrete_laplace(exact, noise, rng=self._paid.rng)
+            return self._counted(name, discrete_laplace(exact, noise, rng=self._paid.rng))
         steps = self._steps[name]
         fine = discrete_gaussian(_wide(exact) * steps, float(noise * steps), rng=self._paid.rng)
-        return (fine + steps // 2) // steps
+        return self._counted(name, (fine + steps // 2) // steps)
 
     def select(self, name: str, scores: ArrayLike) -> int:
         """Return the number of a candidate, drawn with probability proportional to exp(exponent * score).
@@ -177,7 +177,7 @@ class Run:
             As for `release`.
         """
         _, exponent = self._next(name, np.size(scores), {ExponentialDraw: "exponential"}, "select")
-        return int(exponential(scores, exponent, rng=self._paid.rng))
+        return self._counted(name, int(exponential(scores, exponent, rng=self._paid.rng)))
 
     def draw(self, name: str, size: int, sample: Callable[[Any, np.random.Generator], Any]) -> Any:
         """Return what a sampler draws, for candidates too many to have a score each, and for mechanisms of others.
@@ -198,7 +198,7 @@ class Run:
         """
         kinds = {ExponentialDraw: "exponential", Proved: "proved"}
         _, noise = self._next(name, size, kinds, "draw")
-        return sample(noise, self._paid.rng)
+        return self._counted(name, sample(noise, self._paid.rng))
 
     def rounds(self, name: str, *, until: Callable[[], bool] = lambda: False) -> Iterator[int]:
         """Yield the numbers of the rounds that the plan has for this release, with a progress bar if wanted.
@@ -242,7 +242,7 @@ class Run:
         return self._noise[name]
 
     def _next(self, name, size, kinds, verb):
-        """Count a release of this name; return its mechanism in a word and its noise, or refuse it."""
+        """Return the mechanism of the next release of this name in a word, and its noise; or refuse it."""
         planned = self._plan.get(name)
         if planned is None:
             raise RuntimeError(f"the plan has no release {name!r}: it names {', '.join(self._plan)}")
@@ -256,11 +256,15 @@ class Run:
             raise RuntimeError(f"{name!r} is planned {planned.times} times, and was released {used} times")
         if size > planned.size:
             raise RuntimeError(f"{name!r} is planned with at most {planned.size:,} entries, got {size:,}")
-        self._used[name] = used + 1
-        if self._shows:
-            self._paid.used[name] = used + 1
         noise = self._noise[name]
         return kind, noise[used] if isinstance(noise, tuple) else noise
+
+    def _counted(self, name, made):
+        """Count a release of this name, now that it was made, and return it."""
+        self._used[name] += 1
+        if self._shows:
+            self._paid.used[name] = self._used[name]
+        return made
 
 
 def _answered(piece, question, *public):

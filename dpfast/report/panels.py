@@ -141,21 +141,26 @@ def _first(pieces, letters):
 def _reading(model):
     """Return how to read scores: what they are sums of, and what a step means for the probabilities."""
     more = ", and what columns add together" * (getattr(model, "trees_", None) is not None)
-    steps = [f"{step:+g} means about {model._chance_from_even(step):.0%}" for step in _STEPS]
+    steps = [f"{step:+g} means about {model.model_.chance_from_even(step):.0%}" for step in _STEPS]
     listed = f"{', '.join(steps[:-1])} and {steps[-1]}".replace("-", "\N{MINUS SIGN}")
     if len(model.classes_) > 2:
         weighed = hasattr(model, "class_weight_")
-        even = "" if weighed else f" Where all classes are equally likely ({model._chance_from_even(0):.0%}), {listed}."
+        even = (
+            ""
+            if weighed
+            else f" Where all classes are equally likely ({model.model_.chance_from_even(0):.0%}), {listed}."
+        )
         return (
             f"The score of a row is a constant plus what its value adds in each column{more}. A value above 0, or to "
             f"the right of it, makes the class of the panel more likely; below, less likely.{even} The log "
             "probabilities (decision_function) are a bent function of the scores, not the scores."
         )
     constant = float(constants(model)[0])
+    alone = f"{_number(constant)}, by itself about {model.model_.chance(constant):.0%}"
     no, yes = (f"<strong>{escape(str(label))}</strong>" for label in model.classes_.tolist())
     return (
-        f"The score of a row is a constant ({_number(constant)}, by itself about {model._chance(constant):.0%} for "
-        f"{yes}) plus what its value adds in each column{more}. A value above 0, or to the right of it, makes {yes} "
+        f"The score of a row is a constant ({alone} for {yes}) plus what its value adds in each column{more}. A value "
+        f"above 0, or to the right of it, makes {yes} "
         f"more likely; below, or to the left, {no}. From even odds (50%), {listed} for {yes}. The log odds "
         "(decision_function) are not the score but a bent function of it: near a score of 0 they move half as much."
     )

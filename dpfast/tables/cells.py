@@ -355,6 +355,20 @@ class CodeColumn:
         return _decimal(edge, min((abs(each - edge) for each in others if each not in (None, edge)), default=math.inf))
 
 
+def bins_of(column: CodeColumn | None) -> int:
+    """Return the number of bins of a column of numbers, and 0 of another one or of one without a meaning.
+
+    Parameters
+    ----------
+    column : CodeColumn or None
+
+    Returns
+    -------
+    int
+    """
+    return column.bins if column is not None and column.ordered else 0
+
+
 def _decimal(number, apart):
     """Return a number as text, with an error of at most a fiftieth of the distance `apart` to the next one."""
     if abs(number) < _LARGEST_WHOLE and number == int(number):

@@ -14,6 +14,7 @@ from dpfast.accounting.composition import Composed
 from dpfast.accounting.opening import opening_moves
 from dpfast.learners.discovery import Spread, plan
 from dpfast.learners.fitting import Fit
+from dpfast.learners.transaction import transaction
 from dpfast.report.html import page
 from dpfast.report.text import column_line
 from dpfast.tables import Schema
@@ -165,6 +166,7 @@ def test_what_was_found_is_shown_beside_the_model(frame):
 def test_a_survey_and_its_learner_cost_no_more_than_what_was_asked_for(name, neighbors):
     schema = Schema([Discovered(f"x{j}") for j in range(16)], label="y")
     model = LEARNERS[name](schema=schema, neighbors=neighbors)
+    model = transaction(model) if hasattr(model, "plan") else model
     p = model._checked()
     planned = model._survey(p, labels="open")
     assert planned.labels.deviation == pytest.approx(planned.first.deviation / 4)

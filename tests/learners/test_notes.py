@@ -8,6 +8,7 @@ import pytest
 
 import dpfast
 from dpfast.learners.notes import MOST_NOTES, notes_of, suggests_person
+from dpfast.learners.transaction import transaction
 from dpfast.tables import Category, Numeric, Schema
 
 LEARNERS = [
@@ -71,9 +72,9 @@ def test_names_of_columns_that_suggest_persons():
 
 def test_a_column_of_which_little_was_discovered_is_noted(table):
     model = dpfast.HalfspaceClassifier(random_state=0).fit(table.drop(columns="y"), table.y)
-    assert not any(note.startswith("Most cells of") for note in notes_of(model))
+    assert not any(note.startswith("Most cells of") for note in notes_of(transaction(model)))
     model.encoder_.other_["age"] = 0.75
-    (note,) = [note for note in notes_of(model) if note.startswith("Most cells of")]
+    (note,) = [note for note in notes_of(transaction(model)) if note.startswith("Most cells of")]
     assert note.startswith("Most cells of age (about 75% of the rows) hold nothing that was discovered")
 
 

@@ -329,7 +329,7 @@ def test_more_than_two_classes_are_refused_before_anything_is_found(table):
 
 def test_what_was_found_is_kept_when_learning_does_not_come_about(table, monkeypatch):
     model = dpfast.HalfspaceClassifier(schema=OPEN, budget=Budget(1.0, 1e-6), random_state=0)
-    monkeypatch.setattr(model, "_image", lambda: lambda X: 1 / 0)
+    monkeypatch.setattr(dpfast.HalfspaceClassifier, "prepare", lambda self, rows: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         model.fit(table)
     assert model.budget.spent == (1.0, 1e-6)

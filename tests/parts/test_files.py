@@ -109,12 +109,10 @@ def test_the_scratch_file_has_no_name_and_its_room_is_free_again(tmp_path):
     scratch, seen = tmp_path / "scratch", []
     scratch.mkdir()
     write(people(300), tmp_path, 2)
-    plain = HalfspaceClassifier._image
 
     class Watching(HalfspaceClassifier):
-        def _image(self):
+        def prepare(self, rows):
             seen.append(([*scratch.iterdir()], _mapped()))
-            return plain(self)
 
     Watching(schema=SCHEMA, n_rounds=2, random_state=0).fit(FileParts(tmp_path, memory=0, scratch=scratch))
     assert seen[0][0] == []

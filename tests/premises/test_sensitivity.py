@@ -39,7 +39,7 @@ MODULES = "dpfast.learners.halfspaces."
 
 class Sums(NamedTuple):
     make: callable  # of the relation and a generator, for the choice of parameters
-    sums: str  # the module that adds the noise
+    sums: str | None  # the module that adds the noise; None for that of all runs
     calibrated: str  # the module that computes its scale
     classes: int = 2
 
@@ -80,19 +80,19 @@ SUMS = {
     "projected, fading, 4 classes": _fading(4),
     "halfspace": Sums(
         lambda relation, rng: dpfast.HalfspaceClassifier(neighbors=relation, n_rounds=ROUNDS, random_state=0),
-        "halfspace",
+        None,
         "model",
     ),
     "halfspace, weights of classes": Sums(
         lambda relation, rng: dpfast.HalfspaceClassifier(
             neighbors=relation, n_rounds=ROUNDS, class_weight={0: rng.choice([0.1, 1.0, 3.0]).item()}, random_state=0
         ),
-        "halfspace",
+        None,
         "model",
     ),
     "halfspace, 4 classes": Sums(
         lambda relation, rng: dpfast.HalfspaceClassifier(neighbors=relation, n_rounds=ROUNDS, random_state=0),
-        "halfspace",
+        None,
         "model",
         classes=4,
     ),
@@ -131,7 +131,8 @@ def _fitted(entry, relation, seed, table, form, released):
         return sigma(*arguments, **given)
 
     with patch.context() as patched:
-        patched.setattr(MODULES + entry.sums + ".discrete_gaussian", noisy)
+        home = "dpfast.learners.run" if entry.sums is None else MODULES + entry.sums
+        patched.setattr(f"{home}.discrete_gaussian", noisy)
         patched.setattr(MODULES + entry.calibrated + "." + planned, note)
         patched.setattr(MODULES + "opened.discrete_gaussian", noisy)
         patched.setattr(MODULES + "boosted.discrete_laplace", lambda counts, scale, rng: 8)

@@ -121,11 +121,11 @@ def test_a_step_from_even_odds_is_that_of_the_predictions_with_weights_of_classe
     before = model.decision_function(cells)[0]
     low, high = -9.0, 9.0
     for _ in range(60):  # the constant that makes the first row one of even odds
-        model.shift_ = np.array([(low + high) / 2])
-        low, high = (low, model.shift_[0]) if model.decision_function(cells)[0] > 0 else (model.shift_[0], high)
-    model.shift_ = model.shift_ + 0.5
+        model.model_ = replace(model.model_, shift=np.array([(low + high) / 2]))
+        low, high = (low, *model.model_.shift) if model.decision_function(cells)[0] > 0 else (*model.model_.shift, high)
+    model.model_ = replace(model.model_, shift=model.model_.shift + 0.5)
     assert before != 0
-    assert model.predict_proba(cells)[0, 1] == pytest.approx(model._chance_from_even(0.5))
+    assert model.predict_proba(cells)[0, 1] == pytest.approx(model.model_.chance_from_even(0.5))
 
 
 @pytest.mark.parametrize("kept", [True, False], ids=["shares", "no shares"])
@@ -156,11 +156,10 @@ def test_a_page_of_three_classes_says_what_a_step_means(rng):
     model = dpfast.HalfspaceClassifier(4.0, random_state=0).fit(pd.DataFrame({"job": job}), label, classes=[0, 1, 2])
     assert "Where all classes are equally likely (33%), +0.5 means about " in report.page(model)
     table = pd.DataFrame({"job": ["clerk"]})
-    model.coef_ *= 0
-    model.intercept_ *= 0
-    model.shift_ = np.array([0.0, 1.0, 0.0])
+    level = {"coef": 0 * model.coef_, "intercept": 0 * model.intercept_}
+    model.model_ = replace(model.model_, shift=np.array([0.0, 1.0, 0.0]), **level)
     chance = model.predict_proba(table)[0, 1]
-    assert chance == pytest.approx(model._chance_from_even(1.0))
+    assert chance == pytest.approx(model.model_.chance_from_even(1.0))
     assert f"+1 means about {chance:.0%}" in report.page(model)
 
 
@@ -574,7 +573,7 @@ def test_a_model_of_columns_prints_by_column(additive):
         "used, with effects that are not clear of noise: job, member",
     ]
     assert "most for True: " in lines[0]
-    additive.coef_noise_ *= 0
+    additive.coef_noise_ = 0 * additive.coef_noise_
     lines = str(additive).removeprefix(repr(additive)).splitlines()[3:]
     assert [line.split("  ")[0] for line in lines] == [term.column.name for term in additive.terms()]
     assert str(dpfast.HalfspaceClassifier()) == "HalfspaceClassifier()"
@@ -613,7 +612,7 @@ def test_a_column_that_is_clear_for_some_class_is_not_said_to_be_noise(rng):
         pd.DataFrame({"job": job, "dice": rng.choice(["odd", "even"], 3000)}), label, classes=[0, 1, 2]
     )
     size = model.encoder_.schema_.code_columns[0].size
-    model.coef_noise_[:] = 1e6
+    model.coef_noise_ = np.full(model.coef_.shape, 1e6)
     model.coef_noise_[2, :size] = 0.0  # of the terms of three classes, one is clear of noise
     assert lost_in_noise(model.terms()) == ["dice"]
     assert "The model also uses these columns, but their effects are too noisy to draw: dice." in report.page(model)

@@ -85,11 +85,12 @@ def halfspace(
 def _discovery(columns, epsilon, delta, neighbors, n):
     """Return the plan of the discovery of a table of which nothing is declared."""
     from dpfast.learners.halfspaces.halfspace import HalfspaceClassifier
+    from dpfast.learners.transaction import transaction
     from dpfast.tables.discovered import Discovered
     from dpfast.tables.schema import Schema
 
     schema = Schema([Discovered(f"x{j}") for j in range(columns)], label="y")
-    model = HalfspaceClassifier(epsilon, delta, neighbors=neighbors, schema=schema)
+    model = transaction(HalfspaceClassifier(epsilon, delta, neighbors=neighbors, schema=schema))
     return model._survey(model._checked(), labels="open", n=n if neighbors == "replace" else None)
 
 

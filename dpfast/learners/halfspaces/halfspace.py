@@ -1,33 +1,33 @@
 """The private linear classifier to take: any table, any number of classes, probabilities, nothing to tune."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from dpfast.accounting import NoisySums, discrete_gaussian_sigma
-from dpfast.kernels.reals import exp, expit, log, norm
-from dpfast.learners.base import PrivateClassifier
-from dpfast.learners.batches import in_batches
-from dpfast.learners.halfspaces.images import LIMIT, CodeImage
-from dpfast.learners.halfspaces.model import HalfspaceState, Noise, class_weights, sensitivity
-from dpfast.learners.halfspaces.pairs import GROUPS, restored
-from dpfast.learners.halfspaces.plain import PlainImage
-from dpfast.learners.halfspaces.steepness import log_chances, log_odds, score_of
-from dpfast.learners.halfspaces.trees import BEFORE, DEEPEST, MOST_TREES, depth_of, held_codes, restored_forest
+from dpfast.accounting import NoisySums
+from dpfast.learners.forms import Form
+from dpfast.learners.halfspaces.additive import MOST_ROUNDS, AdditiveModel, read_additive
+from dpfast.learners.halfspaces.images import LIMIT, CodeImage, CodeShape
+from dpfast.learners.halfspaces.model import Grid, HalfspaceState, class_weights, releases, sensitivity
+from dpfast.learners.halfspaces.pairs import GROUPS
+from dpfast.learners.halfspaces.plain import PlainImage, PlainShape
+from dpfast.learners.halfspaces.trees import BEFORE, DEEPEST, MOST_TREES, depth_of, held_codes
 from dpfast.learners.parameters import Kind, auto, count, estimator, flag, optional, parameter, positive
-from dpfast.learners.saving import entries, integer, reals
-from dpfast.mechanisms import discrete_gaussian
+from dpfast.learners.plan import Plan, Spending, Task
+from dpfast.learners.private import PrivateClassifier
+from dpfast.learners.run import Rows, Run
+from dpfast.tables.cells import bins_of
 from dpfast.tables.codes import CodeRows, CodeTable
 from dpfast.tables.unit_rows import unit_rows
 
-ROUNDS, MOST_ROUNDS = 100, 1 << 15
+ROUNDS = 100
 _MOST_CLASSES = 1 << 12
 _MOST_INTERACTIONS = 64
-_WIDEST = 1 << 11  # an upper bound on the entries of the image of a discovered column
+_WIDEST = 1 << 11  # entries of the image of a discovered column of a table, or more
 _WEIGHTS = Kind(
     "be a dict of finite numbers > 0 by class",
     lambda value: isinstance(value, Mapping) and len(value) > 0 and all(map(positive().fits, value.values())),
@@ -36,9 +36,38 @@ _WEIGHTS = Kind(
 _BEFORE_PAIRS = Fraction(3, 10)  # share of the rounds before the choice of pairs
 
 
-def rows_of(X, fit_intercept):
-    """Return a table as this learner reads it: rows of codes, or plain rows of norm 1."""
-    return CodeRows(X) if isinstance(X, CodeTable) else unit_rows(X, fit_intercept=fit_intercept, normalize=True)
+class CodeFacts(NamedTuple):
+    """What is public of rows of codes.
+
+    These are the number of codes of each column, how many of them are bins of numbers, and the number of columns with
+    different names, as several columns of codes can be made from one column of a table.
+    """
+
+    sizes: tuple[int, ...]
+    bins: tuple[int, ...]
+    n_names: int
+
+
+@dataclass(frozen=True)
+class HalfspaceRows(Form):
+    """Rows of codes, as `CodeRows`; vectors are rows of numbers of norm 1.
+
+    With `intercept`, vectors get a further entry of 1 before they are scaled. The other parameters are as in `Form`.
+    """
+
+    intercept: bool = True
+
+    def coded(self, X: Any) -> Any:
+        return X
+
+    def rows(self, X: Any) -> Any:
+        return CodeRows(X) if isinstance(X, CodeTable) else unit_rows(X, fit_intercept=self.intercept, normalize=True)
+
+    def describe(self, rows: Any) -> CodeFacts | None:
+        if not isinstance(rows, CodeRows):
+            return None
+        names = {j if column is None else column.name for j, column in enumerate(rows.columns)}
+        return CodeFacts(tuple(map(int, rows.sizes)), tuple(map(bins_of, rows.columns)), len(names))
 
 
 def image_of(rows, classes, fit_intercept):
@@ -47,7 +76,7 @@ def image_of(rows, classes, fit_intercept):
 
 
 @estimator
-class HalfspaceClassifier(PrivateClassifier):
+class HalfspaceClassifier(PrivateClassifier, name="halfspace"):
     """Private logistic model with nothing to tune: noisy sums of capped residuals.
 
     The first release is called the opening. For a `CodeTable` it is a noisy count of the rows of each class and of each
@@ -126,6 +155,9 @@ class HalfspaceClassifier(PrivateClassifier):
 
     Notes
     -----
+    `decision_function` returns the log odds of classes_[1] for two classes. For more classes it returns the logarithms
+    of the probabilities, up to a constant for each row (`dpfast.learners.halfspaces.model`).
+
     A round reads codes twice, and other rows once. Rows of numbers are scaled to norm 1 as they are: columns on very
     different scales need a `schema` with their ranges, or scaling by public constants.
 
@@ -138,176 +170,114 @@ class HalfspaceClassifier(PrivateClassifier):
     True
     """
 
-    _model = "halfspace"
-    _reads_parts = True
-    _not_saved = (*PrivateClassifier._not_saved, "class_weight")  # `class_weight_` is
     n_rounds: int | str = parameter("auto", auto(count(1, MOST_ROUNDS)))
-    class_weight: Mapping[Any, float] | str | None = parameter(None, optional(auto(_WEIGHTS, "balanced")))
+    class_weight: Mapping[Any, float] | str | None = parameter(
+        None,
+        optional(auto(_WEIGHTS, "balanced")),
+        saved=False,  # `class_weight_` is
+    )
     fit_intercept: bool = parameter(True, flag())
     interactions: int | str = parameter(0, auto(count(0, _MOST_INTERACTIONS)))
     trees: int | str = parameter("auto", auto(count(0, MOST_TREES)))
 
-    def _learn(self, table, p, run):
-        parts, rows, public = self._asked(table, self._image())
-        k = len(public.classes)
-        self._refuse_classes(public.classes, p)
-        if p.class_weight is not None and p.class_weight != "balanced":
-            public.others["class_weight_"] = class_weights(p.class_weight, public.classes)
-        if p.n_rounds == "auto":
-            p.n_rounds = ROUNDS
-        image = image_of(rows, k, p.fit_intercept)
-        most = image.most_pairs(p.interactions)
-        n = public.n_rows if p.neighbors == "replace" else None
-        trees = image.most_trees(p.trees, p.interactions)
-        trees = trees if n is None or depth_of(n, p.epsilon, p.delta, p.trees) else 0
-        noise = Noise(p, image, k, most, trees << DEEPEST)
-        public.others.update(n_rounds_=p.n_rounds, sigma_=noise.sigma / image.reach)
-        model = HalfspaceState(image, k, rows.shape[1])
-        releases = {"pairs": most} if most else {}
-        last = ({"middle": 1} if image.by_middle else {}) | ({"levels": 1} if image.by_margin else {})
-        run.charge(public, noise.cost, opening=1, **releases, rounds=p.n_rounds, **last)
-        run.released = model
-        counts = parts.sum(*image.opening_question())
-        noisy = discrete_gaussian(noise.unit * counts, noise.sigma, rng=run.rng) / noise.unit
-        run.used["opening"] += 1
-        image.open(noisy, noise.sigma / noise.unit, n)
-        run.attributes["count_noise_"] = noise.sigma / noise.unit / image.opening.n
-        sizes = run.attributes["class_sizes_"] = image.opening.sizes
-        if p.class_weight == "balanced":
-            run.attributes["class_weight_"] = sizes.min() / sizes
-        deviation, alone = noise.sigma / image.reach, int(p.n_rounds * _BEFORE_PAIRS) if most else -1
-        model.begin(deviation, p)
-        depth = depth_of(image.opening.n, p.epsilon, p.delta, p.trees, held_codes(image.opening)) if trees else 0
-        bare = int(p.n_rounds * BEFORE) if depth else -1
-        for done in self._shown(range(p.n_rounds), "rounds", parts, public):
-            if done == bare:
-                model.plant(trees, depth, deviation, p.n_rounds - done, run.rng)
-            if done == alone:
-                self._join_pairs(parts, model, deviation, p.n_rounds - done, most, noise.exponents, run)
-            total = model.image.entries(parts.sum(*model.image.question(model.descent.seen(), model.constants)))
-            model.descent.add(discrete_gaussian(total, noise.sigma, rng=run.rng) / image.reach)
-            run.used["rounds"] += 1
+    @property
+    def reads(self) -> Form:
+        """Return the form of the rows: codes, or vectors of norm 1."""
+        return HalfspaceRows(bool(self.fit_intercept), surveyed=True, spacing="fine")
+
+    def check(self) -> None:
+        """Refuse parameters that do not suit one another."""
+        if self.interactions and self.trees not in ("auto", 0):
+            raise ValueError(
+                f"trees and interactions are two ways to join columns, got trees={self.trees} and "
+                f"interactions={self.interactions!r}: set one of them to 0"
+            )
+
+    def plan(self, task: Task) -> Plan:
+        if task.n_classes > _MOST_CLASSES:
+            k = task.n_classes
+            raise ValueError(
+                f"{k:,} classes would take {k * self._rounds:,} passes over the rows and as many sums with noise, one "
+                f"for each class in each of {self._rounds} rounds: give at most {_MOST_CLASSES:,} classes"
+            )
+        self._declared_weights(task)
+        shape = self._shape(task)
+        pairs, trees = shape.most_pairs(self.interactions), self._most_trees(task, shape)
+        return Plan(**releases(task, shape, self._rounds, pairs, trees << DEEPEST))
+
+    def spending(self, task: Task) -> Spending:
+        shape = self._shape(task)
+        entries = (
+            max(shape.size, _WIDEST * task.form.n_names) + _MOST_INTERACTIONS * GROUPS**2 + (MOST_TREES << DEEPEST)
+        )
+        moves = sensitivity(shape.reach, 2, "add-remove")
+        return Spending("gaussian", 0, (NoisySums(moves, 1, _MOST_CLASSES * entries),))
+
+    def learn(self, rows: Rows, plan: Plan, run: Run) -> AdditiveModel:
+        task, n_rounds, sigma = rows.task, self._rounds, run.scale("rounds")
+        image = image_of(rows.form, task.n_classes, self.fit_intercept)
+        grid, deviation = Grid.of(image, task.n_classes, n_rounds, task.neighbors), sigma / image.reach
+        pairs, trees = image.most_pairs(self.interactions), self._most_trees(task, image)
+        state = HalfspaceState(image, task.n_classes, rows.form.shape[1])
+        declared = self._declared_weights(task)
+
+        def model() -> AdditiveModel:
+            sizes = state.sizes
+            balanced = self.class_weight == "balanced" and sizes is not None
+            return AdditiveModel(
+                **state.released(),
+                n_rounds=n_rounds,
+                sigma=deviation,
+                class_weight=sizes.min() / sizes if balanced else declared,
+                count_noise=None if sizes is None else sigma / grid.opening / image.opening.n,
+            )
+
+        run.show(model)
+        counts = run.release("opening", grid.opening * rows.sum(*image.opening_question()))
+        image.open(counts / grid.opening, sigma / grid.opening, rows.n)
+        state.begin(deviation, n_rounds, bool(self.fit_intercept))
+        depth = 0
+        if trees:
+            depth = depth_of(image.opening.n, task.epsilon, task.delta, self.trees, held_codes(image.opening))
+        for done in run.rounds("rounds"):
+            left = n_rounds - done
+            if depth and done == int(n_rounds * BEFORE):
+                state.plant(trees, depth, deviation, left, np.random.Generator(np.random.Philox(key=run.key())))
+            if pairs and done == int(n_rounds * _BEFORE_PAIRS):
+                state.join(_choose_pairs(rows, state, deviation, left, pairs, run), deviation, left)
+            total = state.image.entries(rows.sum(*state.question()))
+            state.descent.add(run.release("rounds", total) / image.reach)
         if image.by_middle:
-            total = parts.sum(*model.middle_question())
-            noisy = discrete_gaussian(noise.middle_unit * total, noise.sigma, rng=run.rng) / noise.middle_unit
-            model.centre(float(noisy[0]), noise.sigma / noise.middle_unit)
-            run.used["middle"] += 1
+            total = run.release("middle", grid.middle * rows.sum(*state.middle_question()))
+            state.centre(float(total[0] / grid.middle), sigma / grid.middle)
         if image.by_margin:
-            deviation = noise.sigma / noise.level_unit
-            counts = parts.sum(*model.level_question(deviation))
-            noisy = discrete_gaussian(noise.level_unit * counts, noise.sigma, rng=run.rng) / noise.level_unit
-            model.level(noisy, deviation)
-            run.used["levels"] += 1
+            counts = rows.sum(*state.level_question(sigma / grid.levels))
+            state.level(run.release("levels", grid.levels * counts) / grid.levels, sigma / grid.levels)
+        return model()
 
-    def _join_pairs(self, parts, model, deviation, n_rounds, most, exponents, run):
-        """Draw at most so many pairs, and add them to the model for the remaining rounds."""
-        pairs, chosen = model.pairs(deviation, n_rounds, most), []
-        if not pairs.of:
-            return
-        seen = model.descent.seen()
-        total = parts.sum(*model.image.pair_question(seen, model.constants, pairs.of))
-        for pair in pairs.drawn(total, LIMIT, exponents, most, run.rng):
-            run.used["pairs"] += 1
-            if pair is not None:
-                chosen.append(pair)
-        model.join(chosen, deviation, n_rounds)
+    @property
+    def _rounds(self):
+        return ROUNDS if isinstance(self.n_rounds, str) else int(self.n_rounds)
 
-    def _refuse_classes(self, classes, p):
-        if len(classes) > _MOST_CLASSES:
-            k, n_rounds = len(classes), ROUNDS if p.n_rounds == "auto" else p.n_rounds
-            raise ValueError(
-                f"{k:,} classes would take {k * n_rounds:,} passes over the rows and as many sums "
-                f"with noise, one for each class in each of {n_rounds} rounds: give at most {_MOST_CLASSES:,} classes"
-            )
-        if isinstance(p.class_weight, Mapping):
-            class_weights(p.class_weight, classes)
+    def _declared_weights(self, task):
+        """Return the declared weights of known classes, or None."""
+        if task.classes is None or not isinstance(self.class_weight, Mapping):
+            return None
+        return class_weights(self.class_weight, task.classes)
 
-    @classmethod
-    def _read_by(cls, schema):
-        return schema.fine()
+    def _shape(self, task):
+        """Return the sizes of the images of rows."""
+        if task.form is None:
+            return PlainShape(task.n_columns, task.reach, task.n_classes, self.fit_intercept)
+        return CodeShape(task.form.sizes, task.form.bins, task.n_classes, self.fit_intercept)
 
-    def _spends(self, p):
-        entries = _WIDEST * len(p.schema.columns) + _MOST_INTERACTIONS * GROUPS**2 + (MOST_TREES << DEEPEST)
-        moves = sensitivity(CodeImage.reach, 2, "add-remove")
-        return "gaussian", 0, (NoisySums(moves, 1, _MOST_CLASSES * entries),)
+    def _most_trees(self, task, shape):
+        """Return the number of trees that are planned, which is 0 if a public number of rows is too small for them."""
+        trees, n = shape.most_trees(self.trees, self.interactions), task.n_rows
+        return trees if n is None or depth_of(n, task.epsilon, task.delta, self.trees) else 0
 
-    def _publish(self, run):
-        model = run.released
-        self.coef_, self.intercept_, self.shift_ = model.linear()
-        self.interactions_ = model.interactions
-        self.trees_ = model.forest
-        noise = model.noise()
-        if noise is not None:
-            self.coef_noise_, self.code_shares_ = noise, model.image.shares
-
-    def _read_codes(self, X):
-        return X
-
-    def _image(self):
-        return partial(rows_of, fit_intercept=bool(self.fit_intercept))
-
-    def _checked(self, X=None, y=None, units=None):
-        p = super()._checked(X, y, units)
-        discrete_gaussian_sigma(p.epsilon, p.delta)  # refuses what they may not be
-        if p.interactions and p.trees not in ("auto", 0):
-            raise ValueError(
-                f"trees and interactions are two ways to join columns, got trees={p.trees} and "
-                f"interactions={p.interactions!r}: set one of them to 0"
-            )
-        return p
-
-    # ---- what was learned ------------------------------------------------------------------------------------------
-
-    @in_batches("ndarray of float64, shape (n,) or (n, k)")
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Return the log odds of the classes (`dpfast.learners.halfspaces.model`).
-
-        For two classes they are those of classes_[1]. For more classes they are the logarithms of the probabilities, up
-        to a constant for each row.
-        """
-        check_is_fitted(self)
-        X = self._coded(X)
-        rows = self._image()(X)
-        self._check_features(X)
-        if isinstance(X, CodeTable):
-            rows = rows.joined(self.interactions_) if self.interactions_ else rows
-            rows = rows if self.trees_ is None else rows.with_leaves(self.trees_)
-            scores = rows.looked_up(self.coef_.T, self.intercept_ + self.shift_)
-        else:
-            w = np.concatenate([self.coef_, self.intercept_[:, np.newaxis]], axis=1).T[: rows.shape[1]]
-            size = norm(w) or 1.0  # margins are those of vectors of norm 1
-            scores = size * rows.margins(w / size).astype(np.float64) + self.shift_
-        two = len(self.classes_) == 2
-        logs = log_odds(scores[:, 0]) if two else log_chances(scores)
-        if not hasattr(self, "class_weight_"):
-            return logs
-        weights = log(self.class_weight_)
-        return logs + (weights[1] - weights[0] if two else weights)
-
-    def _chance(self, score):
-        """Return the probability of classes_[1] of two for a row of this score."""
-        return float(expit(log_odds(score) + self._moved()))
-
-    def _chance_from_even(self, step):
-        """Return the probability of a class whose score is this much above that of even odds with all others."""
-        if len(self.classes_) == 2:
-            return self._chance(score_of(-self._moved()) + step)
-        chances = exp(log_chances(np.array([[step, *[0.0] * (len(self.classes_) - 1)]])))
-        return float(chances[0, 0] / chances.sum())
-
-    def _moved(self):
-        """Return what the weights of two classes add to the log odds."""
-        weights = log(self.class_weight_) if hasattr(self, "class_weight_") else (0.0, 0.0)
-        return weights[1] - weights[0]
-
-    @in_batches("ndarray of float64, shape (n, k)")
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Return the probabilities of the classes; column j is for classes_[j]."""
-        scores = self.decision_function(X)
-        if scores.ndim == 1:
-            return np.stack([expit(-scores), expit(scores)], axis=1)
-        chances = exp(scores - scores.max(axis=1, keepdims=True))
-        return chances / chances.sum(axis=1, keepdims=True)
+    def read_model(self, saved: Any, task: Task) -> AdditiveModel:
+        return read_additive(saved, task)
 
     def terms(self) -> Any:
         """Return what each column adds to the scores, code by code.
@@ -326,54 +296,10 @@ class HalfspaceClassifier(PrivateClassifier):
         check_is_fitted(self)
         return terms(self)
 
-    def _released(self):
-        released = {
-            "coef": self.coef_.tolist(),
-            "intercept": self.intercept_.tolist(),
-            "shift": self.shift_.tolist(),
-            "n_rounds": self.n_rounds_,
-            "sigma": self.sigma_,
-        }
-        if self.interactions_:
-            released["interactions"] = [pair.saved() for pair in self.interactions_]
-        if self.trees_ is not None:
-            released["trees"] = self.trees_.saved()
-        if hasattr(self, "class_weight_"):
-            released["class_weight"] = self.class_weight_.tolist()
-        return released
 
-    def _restore(self, released):
-        entries(
-            released, "coef", "intercept", "shift", "n_rounds", "sigma", maybe=("class_weight", "interactions", "trees")
-        )
-        columns = 1 if len(self.classes_) == 2 else len(self.classes_)
-        coef = released["coef"]
-        if not isinstance(coef, list) or len(coef) != columns or not isinstance(coef[0], list):
-            raise ValueError(f"wanted {columns} lists of coefficients, got {coef!r}")
-        self.coef_ = np.array([reals(each, len(coef[0])) for each in coef])
-        self.intercept_ = reals(released["intercept"], columns)
-        self.shift_ = reals(released["shift"], columns)
-        self.n_rounds_ = integer(released["n_rounds"], 1, MOST_ROUNDS)
-        self.sigma_ = positive().read("sigma", released["sigma"])
-        self.interactions_ = tuple(map(restored, released.get("interactions", [])))
-        self.trees_ = restored_forest(released["trees"]) if "trees" in released else None
-        self._check_joined()
-        if "class_weight" in released:
-            self.class_weight_ = reals(released["class_weight"], len(self.classes_))
-
-    def _check_joined(self):
-        """Refuse pairs and trees of other columns, or of other codes, than the coefficients of a file are for."""
-        forest = self.trees_
-        joined = sum(pair.size for pair in self.interactions_) + sum([] if forest is None else forest.sizes)
-        left = self.coef_.shape[1] - joined
-        if "encoder_" not in vars(self):  # vectors, or codes of which the file has only the number of columns
-            if left < self._width:
-                raise ValueError(f"{self._width} columns cannot have {left} coefficients")
-            return
-        sizes = [column.size for column in self.encoder_.schema_.code_columns]
-        read = [
-            (j, len(group)) for pair in self.interactions_ for j, group in zip(pair.columns, pair.groups, strict=True)
-        ]
-        read += [] if forest is None else [(j, len(places)) for j, places in forest.orders]
-        if left != sum(sizes) or any(j >= len(sizes) or sizes[j] != size for j, size in read):
-            raise ValueError(f"columns of {sizes} codes cannot have {left} coefficients, nor pairs or trees of {read}")
+def _choose_pairs(rows, state, deviation, n_rounds, most, run):
+    """Return at most so many pairs, drawn for so many further rounds."""
+    pairs = state.pairs(deviation, n_rounds, most)
+    if not pairs.of:
+        return []
+    return pairs.choose(rows.sum(*state.pair_question(pairs.of)), LIMIT, run)

@@ -34,6 +34,7 @@ from dpfast.kernels import reals
 from dpfast.learners.halfspaces.trees import most_trees
 from dpfast.mechanisms.opening import SURE
 from dpfast.tables.arrays import counted
+from dpfast.tables.cells import bins_of
 
 BINS, HATS = 32, 9  # entries of a column of numbers: those shared by bins, and hats of each scale
 _NUMBERS = 2 * (HATS + 1)
@@ -95,7 +96,7 @@ class Opening:
 
 def _denoised(noisy, column, deviation, n):
     """Return the estimated number of rows with each code of a column, and the ranks of its bins or None."""
-    bins = column.bins if column is not None and column.ordered else 0
+    bins = bins_of(column)
     known = np.where(noisy > SURE * deviation, noisy, 0.0)
     if not bins:
         return known, None
@@ -124,33 +125,27 @@ def _smooth(counts, cut):
     return sums[: len(counts)]
 
 
-class CodeImage:
-    """Images of rows of codes; some attributes are set by the opening, that is, by `open` or `begin`.
+class CodeShape:
+    """Sizes of the images of rows of codes, which are public; the noise of a fit follows from them.
 
     An image has `size` entries, of which `pairs_at` precede the intercept, and `reach` is its largest norm on the grid,
-    times a residual of at most 1. `groups` has the group of each entry, for shrinking, and -1 for the intercept.
-    `fastest` is the largest rate of a descent; it is smaller for rows that are not centred, since they have a mean.
-    `by_margin` says whether residuals are those by margin, and score levels are counted after the rounds; `by_middle`
-    says whether the mean of the scores is released before these counts.
-
-    The opening has `opening_size` counts. It sets `opening`; `shares`, about the share of the rows with each code,
-    which add up to 1 for each column; `radius`, R in entries of an image; and `spread`, about the mean square of each
-    entry over the rows, 0 for the intercept.
+    times a residual of at most 1. The opening has `opening_size` counts. `fastest` is the largest rate of a descent; it
+    is smaller for rows that are not centred, since they have a mean. `by_margin` says whether residuals are those by
+    margin, and score levels are counted after the rounds; `by_middle` says whether the mean of the scores is released
+    before these counts. `bins` has the number of bins of each column of numbers, and 0 for other columns.
     """
 
     reach = LIMIT * _RADIUS
     fastest, by_margin, by_middle = 128.0, False, False
 
-    def __init__(self, rows, classes, fit_intercept):
-        self._rows, self._classes, self._constant = rows, classes, bool(fit_intercept)
-        self._pairs, self._forest, self._leaf = (), None, 1.0
-        widths = [_width(column, size) for column, size in zip(rows.columns, rows.sizes, strict=True)]
+    def __init__(self, sizes, bins, classes, fit_intercept):
+        self._classes, self._constant = classes, bool(fit_intercept)
+        widths = [_width(count, size) for count, size in zip(bins, sizes, strict=True)]
         self._starts = np.cumsum([0, *widths])
-        self.size = int(self._starts[-1]) + self._constant
-        self.columns, self.pairs_at = len(rows.sizes), int(self._starts[-1])
-        self._leaves_from = self.columns
-        self._weight = max(1, round(math.sqrt(len(rows.sizes)) / 2))
-        self.opening_size = rows.shape[1] + classes
+        self.columns, self.pairs_at = len(widths), int(self._starts[-1])
+        self.size = self.pairs_at + self._constant
+        self._weight = max(1, round(math.sqrt(self.columns) / 2))
+        self.opening_size = int(sum(sizes)) + classes
 
     def most_pairs(self, interactions):
         """Return the most pairs that are drawn for `interactions`, a number or "auto"; a single column has none."""
@@ -162,7 +157,22 @@ class CodeImage:
 
     def opening_square(self, changes):
         """Return the squared sensitivity of the opening, for a row that is replaced (2 changes) or added (1)."""
-        return changes * (len(self._rows.sizes) + self._weight**2)
+        return changes * (self.columns + self._weight**2)
+
+
+class CodeImage(CodeShape):
+    """Images of rows of codes; some attributes are set by the opening, that is, by `open` or `begin`.
+
+    `groups` has the group of each entry, for shrinking, and -1 for the intercept. The opening sets `opening`; `shares`,
+    about the share of the rows with each code, which add up to 1 for each column; `radius`, R in entries of an image;
+    and `spread`, about the mean square of each entry over the rows, 0 for the intercept.
+    """
+
+    def __init__(self, rows, classes, fit_intercept):
+        super().__init__(rows.sizes, list(map(bins_of, rows.columns)), classes, fit_intercept)
+        self._rows = rows
+        self._pairs, self._forest, self._leaf = (), None, 1.0
+        self._leaves_from = self.columns
 
     def opening_question(self):
         """Return the question of the opening to a piece, and its arguments."""
@@ -187,7 +197,9 @@ class CodeImage:
                 groups.append(np.zeros(size, np.int64) if leaf else _by_share(share))
             else:
                 places, block = _of_numbers(column, rank)
-                groups.append(np.concatenate([_by_share(np.bincount(places, share, _shared(column, size))), _SCALES]))
+                groups.append(
+                    np.concatenate([_by_share(np.bincount(places, share, _shared(bins_of(column), size))), _SCALES])
+                )
                 codes, entries = np.nonzero(block)
                 blocks.append((code + codes, entry + entries, block[codes, entries]))
         self.shares = np.concatenate([_shares(count) for count in opening.counts])
@@ -279,21 +291,19 @@ class CodeImage:
         return np.sqrt(np.maximum(np.stack(of_codes, axis=1), 0.0))
 
 
-def _shared(column, size):
+def _shared(bins, size):
     """Return the number of entries of a column, without those of scales."""
-    if column is None or not column.ordered:
-        return size
-    return min(column.bins, BINS) + size - column.bins
+    return min(bins, BINS) + size - bins
 
 
-def _width(column, size):
-    return _shared(column, size) + (0 if column is None or not column.ordered else _NUMBERS)
+def _width(bins, size):
+    return _shared(bins, size) + (_NUMBERS if bins else 0)
 
 
 def _of_numbers(column, rank):
     """Return the shared entry of each code of a column of numbers, and all entries: float64, shape (size, entries)."""
     bins, size = column.bins, column.size
-    missing, shared = size - bins, _shared(column, size)
+    missing, shared = size - bins, _shared(bins, size)
     places = np.arange(bins)
     if bins > BINS:
         places = np.maximum.accumulate(np.clip((rank + 1) / 2 * BINS, 0, BINS - 1).astype(np.int64))

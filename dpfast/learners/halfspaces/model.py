@@ -57,6 +57,7 @@ more. If the rounds have removed most of the noise, the root is about 1.
 
 import math
 from fractions import Fraction
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -64,12 +65,14 @@ from dpfast.accounting import NoisySums, bill_noise, discrete_gaussian_sigma
 from dpfast.accounting.costs import discrete_gaussian_cost
 from dpfast.kernels import reals
 from dpfast.kernels.reals import log
-from dpfast.learners.halfspaces.images import LIMIT, CodeImage
-from dpfast.learners.halfspaces.pairs import GROUPS, SHARE, ColumnPairs, draws
+from dpfast.learners.halfspaces.images import LIMIT, CodeImage, CodeShape
+from dpfast.learners.halfspaces.pairs import GROUPS, MOST_CHOICES, SHARE, ColumnPairs, draws
+from dpfast.learners.halfspaces.plain import PlainShape
 from dpfast.learners.halfspaces.scales import MOST_COLUMNS, ScaleMixture
 from dpfast.learners.halfspaces.steepness import LEVELS, REACH, STEPS, level_ends, middle_of, slope_and_height
 from dpfast.learners.halfspaces.trees import grow, weight
-from dpfast.learners.parameters import changed_rows, check_scale
+from dpfast.learners.parameters import changed_rows
+from dpfast.learners.plan import Proved, Task
 from dpfast.tables.arrays import side_by_side
 
 ROUNDS_PAID = 20  # the opening costs one round for every so many rounds
@@ -249,7 +252,7 @@ def class_weights(declared, classes):
 
     A class that is not named has weight 1. A named class that does not exist is refused.
     """
-    known = classes.tolist()
+    known = list(classes)
     if foreign := [label for label in declared if label not in known]:
         raise ValueError(f"class_weight names {foreign[0]!r}, which is none of the classes {known[:5]!r}")
     weights = np.array([float(declared.get(label, 1)) for label in known])
@@ -275,39 +278,68 @@ def _chances(values):
     return 2 * values / (1 + np.sqrt(np.maximum(0.0, 1 - 4 * values)))
 
 
-class Noise:
-    """The noise of a run, in steps of the grid, that makes its releases together (epsilon, delta)-DP.
+class Grid(NamedTuple):
+    """How many steps of the grid a row counts in each release besides the rounds, so that all have the same noise.
 
-    The opening counts every row `unit` times, such that its sensitivity is at most sqrt(`paid`) times that of a round.
-    It therefore costs as much as `paid` rounds. The sum of the scores and the counts of score levels together cost as
-    much as twice `paid` rounds, of which the counts have three quarters, and all if there is no sum. The sum counts
-    every row `middle_unit` times, and a row adds at most STEPS to it in size. The counts count every row `level_unit`
-    times; replacing a row changes two of them, and adding a row changes one. The exponents of the draws of pairs are
-    chosen such that the draws cost a 20th of the bill.
+    A row counts `opening` times in the opening, such that its sensitivity is at most sqrt(`paid`) times that of a
+    round. The opening therefore costs as much as `paid` rounds. The sum of the scores and the counts of score levels
+    together cost as much as twice `paid` rounds, of which the counts have three quarters, and all if there is no sum.
+    The sum counts every row `middle` times, and a row adds at most STEPS to it in size. The counts count every row
+    `levels` times; replacing a row changes two of them, and adding a row changes one.
     """
 
-    def __init__(self, p, image, classes, pairs, leaves=0):
-        moves = sensitivity(image.reach, classes, p.neighbors)
-        paid = -(-p.n_rounds // ROUNDS_PAID)
-        changes = changed_rows(p.neighbors)
-        self.unit = math.isqrt(paid * moves**2 // image.opening_square(changes))
-        self.level_unit = math.isqrt((3 if image.by_middle else 4) * paid * moves**2 // (2 * changes))
-        self.middle_unit = math.isqrt(paid * moves**2 // (2 * (changes * STEPS) ** 2))
-        size = max(
-            (1 if classes == 2 else classes) * (image.size + pairs * GROUPS**2 + leaves), image.opening_size, 2 * LEVELS
+    opening: int
+    middle: int
+    levels: int
+    paid: int
+
+    @classmethod
+    def of(cls, shape: CodeShape | PlainShape, classes: int, n_rounds: int, neighbors: str) -> Self:
+        """Return the grid of a fit whose images have this shape."""
+        paid, changes = -(-n_rounds // ROUNDS_PAID), changed_rows(neighbors)
+        square = paid * sensitivity(shape.reach, classes, neighbors) ** 2
+        return cls(
+            opening=math.isqrt(square // shape.opening_square(changes)),
+            middle=math.isqrt(square // (2 * (changes * STEPS) ** 2)),
+            levels=math.isqrt((3 if shape.by_middle else 4) * square // (2 * changes)),
+            paid=paid,
         )
-        others = paid * (3 if image.by_margin else 1)
-        releases = {"sensitivity": p.rows_per_unit * moves, "releases": p.n_rounds + others, "size": size}
-        if pairs:
-            share = Fraction(1, SHARE)
-            sums = NoisySums(releases["sensitivity"], 1 - share, size, releases["releases"])
-            drawn = draws(p.neighbors, classes, LIMIT, share, pairs, p.rows_per_unit)
-            (self.sigma, *exponents), self.cost = bill_noise((sums, *drawn), p.epsilon, p.delta)
-            self.exponents = list(map(Fraction, exponents))
-        else:
-            self.sigma = discrete_gaussian_sigma(p.epsilon, p.delta, **releases)
-            self.cost = discrete_gaussian_cost(self.sigma, **releases)
-        check_scale(self.sigma, p.epsilon)
+
+
+def releases(
+    task: Task, shape: CodeShape | PlainShape, n_rounds: int, pairs: int = 0, leaves: int = 0
+) -> dict[str, Proved]:
+    """Return all releases of a fit by their names; together they are (epsilon, delta)-DP, and each has its noise.
+
+    All sums have the same noise, in steps of `Grid`. With at most so many `pairs`, the exponents of their draws are
+    chosen such that the draws cost a 20th of the bill. `leaves` is the largest number of leaves of all trees.
+    """
+    k = task.n_classes
+    grid = Grid.of(shape, k, n_rounds, task.neighbors)
+    entries = (1 if k == 2 else k) * (shape.size + pairs * GROUPS**2 + leaves)
+    sums = {
+        "sensitivity": task.rows_per_unit * sensitivity(shape.reach, k, task.neighbors),
+        "releases": n_rounds + grid.paid * (3 if shape.by_margin else 1),
+        "size": max(entries, shape.opening_size, 2 * LEVELS),
+    }
+    drawn: dict[str, Proved] = {}
+    if pairs:
+        share = Fraction(1, SHARE)
+        parts = draws(task.neighbors, k, LIMIT, share, pairs, task.rows_per_unit)
+        rounds = NoisySums(sums["sensitivity"], 1 - share, sums["size"], sums["releases"])
+        (sigma, *exponents), cost = bill_noise((rounds, *parts), task.epsilon, task.delta)
+        each = [Fraction(exponent) for part, exponent in zip(parts, exponents, strict=True) for _ in range(part.times)]
+        drawn["pairs"] = Proved("exponential", tuple(each), size=MOST_CHOICES, times=pairs)
+    else:
+        sigma = discrete_gaussian_sigma(task.epsilon, task.delta, **sums)
+        cost = discrete_gaussian_cost(sigma, **sums)
+    planned = {"opening": Proved("gaussian", sigma, cost, size=shape.opening_size)} | drawn
+    planned["rounds"] = Proved("gaussian", sigma, size=entries, times=n_rounds)
+    if shape.by_middle:
+        planned["middle"] = Proved("gaussian", sigma)
+    if shape.by_margin:
+        planned["levels"] = Proved("gaussian", sigma, size=2 * LEVELS)
+    return planned
 
 
 def sensitivity(reach, classes, neighbors):
@@ -327,11 +359,24 @@ class HalfspaceState:
         self.interactions, self.forest = (), None
         self._slope, self._shift, self._middle = 1.0, 0.0, 0.0
 
-    def begin(self, deviation, p):
+    def begin(self, deviation, n_rounds, fit_intercept):
         """Start the descent from the opening of the image."""
-        self.descent = self._descent(self.image.groups, deviation, p.n_rounds)
-        if p.fit_intercept:
+        self.descent = self._descent(self.image.groups, deviation, n_rounds)
+        if fit_intercept:
             self.constants = starts(self.image.opening.sizes)
+
+    @property
+    def sizes(self):
+        """Return the noisy sizes of the classes, or None before the opening."""
+        return None if self.descent is None else self.image.opening.sizes
+
+    def question(self):
+        """Return the question of a round, and its arguments."""
+        return self.image.question(self.descent.seen(), self.constants)
+
+    def pair_question(self, pairs):
+        """Return the question for the choice of pairs, and its arguments."""
+        return self.image.pair_question(self.descent.seen(), self.constants, pairs)
 
     def pairs(self, deviation, n_rounds, most):
         """Return the pairs to choose from, if so many rounds with this noise follow."""
@@ -384,18 +429,20 @@ class HalfspaceState:
         self._slope, height = slope_and_height(counts, deviation, self.image.opening.n, self._middle, odds)
         self._shift = height - self._slope * self._middle
 
-    def linear(self):
-        """Return coefficients, intercepts and shifts, of shapes (columns, m), (columns,) and (columns,)."""
+    def released(self):
+        """Return what follows from the releases so far, as fields of a model."""
+        fields = {"interactions": self.interactions, "trees": self.forest, "class_sizes": self.sizes}
         if self.descent is None:
-            return np.zeros((self._columns, self._width)), np.zeros(self._columns), self.constants
-        coef, intercept, shift = self.image.linear(self.descent.model() * self._moderation() * self._slope)
-        return np.ascontiguousarray(coef.T), intercept + 0.0, self.constants * self._slope + self._shift + shift
-
-    def noise(self):
-        """Return standard deviations of the noise in coefficients of codes, shape (columns, m); None for plain rows."""
-        if self.descent is None or not isinstance(self.image, CodeImage):
-            return None
-        return np.ascontiguousarray(self.image.deviations(self.descent.noise() * self._moderation()).T)
+            level = {"coef": np.zeros((self._columns, self._width)), "intercept": np.zeros(self._columns)}
+            return fields | level | {"shift": self.constants}
+        moderation = self._moderation()
+        coef, intercept, shift = self.image.linear(self.descent.model() * moderation * self._slope)
+        fields["coef"], fields["intercept"] = np.ascontiguousarray(coef.T), intercept + 0.0
+        fields["shift"] = self.constants * self._slope + self._shift + shift
+        if isinstance(self.image, CodeImage):
+            noise = self.image.deviations(self.descent.noise() * moderation)
+            fields["coef_noise"], fields["code_shares"] = np.ascontiguousarray(noise.T), self.image.shares
+        return fields
 
     def _descent(self, groups, deviation, n_rounds):
         """Return a descent of coefficients in these groups."""

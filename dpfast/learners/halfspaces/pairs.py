@@ -36,7 +36,6 @@ from dpfast.accounting.bill import Draws
 from dpfast.kernels import reals
 from dpfast.learners.parameters import changed_rows
 from dpfast.learners.saving import entries, integers
-from dpfast.mechanisms import exponential
 
 GROUPS = 8  # of the codes of a column
 SHARE = 20  # the draws cost one over this of the bill
@@ -45,6 +44,7 @@ _CELLS = 1 << 21  # the most cells of all pairs and classes together
 _LEFT = 6.0  # squares of residuals before the first round over those at the choice
 _NOISE = 0.25  # the share of the noise of a pair's cells that is subtracted from its score
 _FIRST = 3  # the first draw costs one over this of all draws
+MOST_CHOICES = _COLUMNS * (_COLUMNS - 1) // 2 + 1  # pairs of a draw, and "none"
 _MARGINS = 3.0, 1.0  # of the score of "none", times the exponent: in the first draw and in later ones
 
 
@@ -115,24 +115,22 @@ class ColumnPairs:
         noise = _NOISE * deviation * classes * math.sqrt(2 / math.pi)
         self._less = [chance * roots[a] * roots[b] + noise * pair.size for pair in self.of for a, b in [pair.columns]]
 
-    def drawn(self, total, limit, exponents, most, rng):
-        """Draw pairs one after the other, until "none" is drawn, and yield each; "none" is yielded as None.
+    def choose(self, total, limit, run):
+        """Draw pairs one after the other, at most as many as `run` has planned, until "none" is drawn; return them.
 
-        `total` has the sums of residuals, shape (cells of all pairs, columns), and `exponents` that of the first draw
-        and that of the others.
+        `total` has the sums of residuals: shape (cells of all pairs, columns).
         """
         ends = np.cumsum([0, *(pair.size for pair in self.of)])
         q = np.add.reduceat(np.abs(total).sum(axis=1), ends[:-1])
         scores = q - np.ceil(np.array(self._less) * limit).astype(np.int64)
-        left = list(range(len(self.of)))
-        for k in range(min(most, len(left))):
-            exponent, margin = exponents[min(k, len(exponents) - 1)], _MARGINS[min(k, 1)]
-            none = math.ceil((float(reals.log(float(len(left)))) + margin) / float(exponent))
-            drawn = exponential(np.append(scores[left], none), exponent, rng=rng)
+        left, chosen = list(range(len(self.of))), []
+        for k, exponent in enumerate(run.scale("pairs")[: len(left)]):
+            none = math.ceil((float(reals.log(float(len(left)))) + _MARGINS[min(k, 1)]) / float(exponent))
+            drawn = run.select("pairs", np.append(scores[left], none))
             if drawn == len(left):
-                yield None
-                return
-            yield self.of[left.pop(drawn)]
+                break
+            chosen.append(self.of[left.pop(drawn)])
+        return chosen
 
 
 def _considered(opening, coef, groups):

@@ -27,22 +27,21 @@ _FEW = 2.0  # deviations of the noise in a class size
 _LIMIT = 1 << 10  # the largest limit; R is at least a quarter, so limits over R fit into the sums
 
 
-class PlainImage:
-    """Images of plain rows, with the methods of `CodeImage`; the opening is the sum of the rows and the class sizes."""
+class PlainShape:
+    """Sizes of the images of plain rows, which are public, with the attributes of `CodeShape`.
 
-    def __init__(self, rows, classes, fit_intercept):
-        self._linear, self._classes, self._centred = rows.linear, classes, bool(fit_intercept)
+    `reach` is the norm of a row of norm 1 on the grid.
+    """
+
+    def __init__(self, width, reach, classes, fit_intercept):
+        self._classes, self._centred = classes, bool(fit_intercept)
         self.by_margin = classes == 2
         self.by_middle = self.by_margin and self._centred
-        self._width, self._unit = rows.shape[1], rows.reach
-        self.size, self.reach = self._width + self._centred, _LIMIT * rows.reach
+        self._width, self._unit = width, reach
+        self.size, self.reach = width + self._centred, _LIMIT * reach
         self.fastest = 128.0 if self._centred else 32.0
-        self._weight = rows.reach if self._centred else 1
-        self.opening_size = self._width * self._centred + classes
-        self._mean, self._top, self._radius = np.zeros(self._width, np.int32), 0, self._unit
-        self._large = np.zeros(0, np.intp)  # the columns whose mean is not 0
-        self._centre = np.zeros(self._width)  # the mean of rows of norm 1
-        self.groups = np.append(np.zeros(self._width, np.int64), np.full(int(self._centred), -1))
+        self._weight = reach if self._centred else 1
+        self.opening_size = width * self._centred + classes
 
     def most_pairs(self, interactions):
         """Return 0; refuse a number of pairs, since only rows of codes have any."""
@@ -60,6 +59,18 @@ class PlainImage:
 
     def opening_square(self, changes):
         return self._centred * (changes * self._unit) ** 2 + changes * self._weight**2
+
+
+class PlainImage(PlainShape):
+    """Images of plain rows, with the methods of `CodeImage`; the opening is the sum of the rows and the class sizes."""
+
+    def __init__(self, rows, classes, fit_intercept):
+        super().__init__(rows.shape[1], rows.reach, classes, fit_intercept)
+        self._linear = rows.linear
+        self._mean, self._top, self._radius = np.zeros(self._width, np.int32), 0, self._unit
+        self._large = np.zeros(0, np.intp)  # the columns whose mean is not 0
+        self._centre = np.zeros(self._width)  # the mean of rows of norm 1
+        self.groups = np.append(np.zeros(self._width, np.int64), np.full(int(self._centred), -1))
 
     def opening_question(self):
         return _plain_counts, self._classes, self._weight, self._centred

@@ -9,8 +9,8 @@ from sklearn.utils.estimator_checks import check_estimator
 import dpfast
 from dpfast import BitMatrix, CodeTable, HalfspaceClassifier
 from dpfast.accounting import Budget, BudgetExceeded, discrete_gaussian_delta
-from dpfast.learners.halfspaces import halfspace
-from dpfast.learners.halfspaces.halfspace import image_of, rows_of
+from dpfast.learners import run
+from dpfast.learners.halfspaces.halfspace import HalfspaceRows, image_of
 from dpfast.learners.halfspaces.model import ROUNDS_PAID, ShrunkenDescent
 from dpfast.learners.halfspaces.steepness import STEPS
 from dpfast.tables import unit_rows
@@ -55,7 +55,7 @@ def test_what_follows_from_the_releases_follows_from_them_alone(table, rng, monk
         ("codes", ((codes(rng), y), (codes(rng), y[::-1]))),
     ):
         asked.clear(), released.clear(), models.clear()
-        monkeypatch.setattr(halfspace, "discrete_gaussian", first)
+        monkeypatch.setattr(run, "discrete_gaussian", first)
         for rows, labels in tables:
             models.append(
                 HalfspaceClassifier(n_rounds=8, random_state=0, schema="vectors").fit(
@@ -63,7 +63,7 @@ def test_what_follows_from_the_releases_follows_from_them_alone(table, rng, monk
                 )
             )
             transcript = iter(list(released))
-            monkeypatch.setattr(halfspace, "discrete_gaussian", lambda total, sigma, rng, seen=transcript: next(seen))
+            monkeypatch.setattr(run, "discrete_gaussian", lambda total, sigma, rng, seen=transcript: next(seen))
         half = len(asked) // 2
         assert half >= 8, kind
         for u, other in zip(asked[:half], asked[half:], strict=True):
@@ -218,9 +218,9 @@ def test_a_saved_model_keeps_the_weights_of_its_classes(table, tmp_path):
 def test_all_releases_together_are_worth_what_is_claimed(kind, n_rounds, neighbors, moves, classes, rng, monkeypatch):
     """From what is in fact drawn: the sum of (how far a row moves a release / its noise)^2, against the claim."""
     drawn = []
-    plain = halfspace.discrete_gaussian
+    plain = run.discrete_gaussian
     monkeypatch.setattr(
-        halfspace,
+        run,
         "discrete_gaussian",
         lambda total, sigma, rng: drawn.append((total, sigma)) or plain(total, sigma, rng=rng),
     )
@@ -232,7 +232,7 @@ def test_all_releases_together_are_worth_what_is_claimed(kind, n_rounds, neighbo
     assert len(drawn) == n_rounds + 1 + leveled + (leveled and constant)
     assert clf.n_rounds_ == n_rounds
     (counts, sigma), *rounds = drawn
-    image = image_of(rows_of(X, constant), classes, constant)
+    image = image_of(HalfspaceRows(intercept=constant).rows(X), classes, constant)
     reach, weight = image.reach, image.opening_question()[2]
     unit = int(counts[-classes:].sum()) // 60 // weight
     cells = (2 if kind == "codes" else moves * 2**34 * constant) + weight**2  # two columns, or rows of norm 2^17
@@ -279,7 +279,7 @@ def test_a_refusal_draws_and_charges_nothing(table):
 
 def test_what_was_released_before_an_interruption_is_kept(table, monkeypatch):
     X, y = table
-    plain, calls = halfspace.discrete_gaussian, []
+    plain, calls = run.discrete_gaussian, []
 
     def interrupted(total, sigma, rng):
         calls.append(1)
@@ -287,7 +287,7 @@ def test_what_was_released_before_an_interruption_is_kept(table, monkeypatch):
             raise KeyboardInterrupt
         return plain(total, sigma, rng=rng)
 
-    monkeypatch.setattr(halfspace, "discrete_gaussian", interrupted)
+    monkeypatch.setattr(run, "discrete_gaussian", interrupted)
     clf = HalfspaceClassifier(random_state=0, schema="vectors")
     with pytest.raises(KeyboardInterrupt):
         clf.fit(X, y)
@@ -300,7 +300,7 @@ def test_a_model_without_an_opening_is_level(kind, table, rng, monkeypatch):
     def interrupted(total, sigma, rng):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(halfspace, "discrete_gaussian", interrupted)
+    monkeypatch.setattr(run, "discrete_gaussian", interrupted)
     X, y = (codes(rng), table[1]) if kind == "codes" else table
     clf = HalfspaceClassifier(random_state=0, schema="vectors")
     with pytest.raises(KeyboardInterrupt):

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpfast import BitMatrix, CodeTable
-from dpfast.learners.halfspaces.halfspace import image_of, rows_of
+from dpfast.learners.halfspaces.halfspace import HalfspaceRows, image_of
 from dpfast.learners.halfspaces.images import BINS, HATS, CodeImage, Opening
 from dpfast.learners.halfspaces.model import sensitivity
 from dpfast.learners.halfspaces.steepness import STEPS, level_ends
@@ -216,7 +216,7 @@ def test_one_row_moves_a_sum_by_the_sensitivity_at_most(form, seed, classes):
     changed, others, i = X.copy(), labels.copy(), rng.integers(12)
     changed[i] = -X[i] if rng.random() < 0.5 else rng.normal(scale=5, size=6)
     others[i] = rng.integers(classes)
-    made = [rows_of(IMAGES[form](x), True) for x in (X, changed, np.delete(X, i, 0))]
+    made = [HalfspaceRows().rows(IMAGES[form](x)) for x in (X, changed, np.delete(X, i, 0))]
     image = opened(made[0], classes, np.random.default_rng(seed))
     columns = 1 if classes == 2 else classes
     drawn = rng.normal(size=(image.size, columns)), rng.normal(size=columns)

@@ -3,6 +3,7 @@
 import itertools
 import math
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,8 @@ from dpfast import CodeTable
 from dpfast.learners.halfspaces.halfspace import image_of
 from dpfast.learners.halfspaces.images import LIMIT, Opening
 from dpfast.learners.halfspaces.pairs import GROUPS, ColumnPairs, Interaction, draws, restored
+from dpfast.learners.plan import Plan, Proved, Task
+from dpfast.learners.run import Run
 from dpfast.parts import MemoryParts
 from dpfast.parts.blocks import Piece
 from dpfast.tables import Category, Label, Numeric, Schema
@@ -197,9 +200,11 @@ def test_pairs_are_drawn_by_the_exponential_law_until_none_is(rng):
     expected = law(q, pairs, list(map(float, exponents)), 2)
     assert sum(expected.values()) == pytest.approx(1)
     counts = dict.fromkeys(expected, 0)
+    plan = Plan(pairs=Proved("exponential", exponents, size=4, times=2))
     for _ in range(1000):
-        drawn = list(pairs.drawn(totals(q, pairs), 1, exponents, 2, rng))
-        counts[tuple(None if pair is None else pairs.of.index(pair) for pair in drawn)] += 1
+        run = Run(SimpleNamespace(rng=rng), plan, plan.solve(Task(1)), iter)
+        drawn = [pairs.of.index(pair) for pair in pairs.choose(totals(q, pairs), 1, run)]
+        counts[tuple(drawn) if len(drawn) == 2 else (*drawn, None)] += 1
     assert_follows(np.array(list(counts.values())), np.array(list(expected.values())))
 
 
@@ -349,7 +354,7 @@ def test_draws_of_more_classes_have_half_the_exponent_where_noise_was_planned_fo
         exponents.append(exponent)
         return draw(scores, exponent, **given)
 
-    monkeypatch.setattr("dpfast.learners.halfspaces.pairs.exponential", noted)
+    monkeypatch.setattr("dpfast.learners.run.exponential", noted)
     frame = pd.DataFrame({"a": rng.choice(["x", "y"], 300), "b": rng.choice(["u", "v"], 300)})
     for classes in (2, 3):
         labels = np.arange(300) % classes

@@ -7,8 +7,8 @@ import pytest
 
 from dpfast import HalfspaceClassifier
 from dpfast.kernels.reals import expit
+from dpfast.learners import run
 from dpfast.learners.calibration import level_counts
-from dpfast.learners.halfspaces import halfspace
 from dpfast.learners.halfspaces.steepness import (
     ENDS,
     LEVELS,
@@ -129,7 +129,7 @@ def test_rows_without_an_intercept_get_no_shift(rng):
 @pytest.mark.parametrize(("stop", "used"), [(7, [1, 5, 0, 0]), (8, [1, 5, 1, 0])])
 def test_what_was_paid_for_is_kept_when_the_last_releases_are_interrupted(stop, used, rng, monkeypatch):
     X = rng.normal(size=(400, 5))
-    draw, calls = halfspace.discrete_gaussian, []
+    draw, calls = run.discrete_gaussian, []
 
     def interrupted(total, sigma, rng):
         calls.append(1)
@@ -137,7 +137,7 @@ def test_what_was_paid_for_is_kept_when_the_last_releases_are_interrupted(stop, 
             raise KeyboardInterrupt
         return draw(total, sigma, rng=rng)
 
-    monkeypatch.setattr(halfspace, "discrete_gaussian", interrupted)
+    monkeypatch.setattr(run, "discrete_gaussian", interrupted)
     clf = HalfspaceClassifier(10.0, n_rounds=5, random_state=0, schema="vectors")
     with pytest.raises(KeyboardInterrupt):
         clf.fit(X, X[:, 0] > 0)

@@ -10,7 +10,7 @@ from sklearn.base import clone
 import dpfast
 from dpfast import CodeTable, report
 from dpfast.audit import replay
-from dpfast.learners.halfspaces import halfspace
+from dpfast.learners import run
 from dpfast.learners.halfspaces.halfspace import image_of
 from dpfast.learners.halfspaces.images import Opening
 from dpfast.learners.halfspaces.trees import Forest, depth_of, grow, held_codes, restored_forest, weight
@@ -146,7 +146,7 @@ def test_drawing_reads_releases_only(rng, monkeypatch):
     """With the same releases, other rows have the same trees, coefficients and all else that is published."""
     table, labels = exclusive(rng, 3000)
     other = CodeTable(rng.integers(0, [6, 6, 4], (3000, 3)), [6, 6, 4])
-    released, module = [], halfspace
+    released, module = [], run
     original = module.discrete_gaussian
 
     def record(values, scale, rng):

@@ -1,0 +1,147 @@
+"""The model of `HalfspaceClassifier`: a score that is a sum over columns, and the log odds that follow from it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from dpfast.kernels.reals import exp, expit, log, norm
+from dpfast.learners.halfspaces.pairs import Interaction, restored
+from dpfast.learners.halfspaces.steepness import log_chances, log_odds, score_of
+from dpfast.learners.halfspaces.trees import Forest, restored_forest
+from dpfast.learners.model import FloatArray, IntArray, Model
+from dpfast.learners.parameters import positive
+from dpfast.learners.plan import Task
+from dpfast.learners.saving import entries, integer, reals
+from dpfast.learners.ties import predicted
+from dpfast.tables.codes import CodeRows
+
+MOST_ROUNDS = 1 << 15
+_IN_CARD = "class_sizes", "coef_noise", "code_shares"  # where a file has them
+_ALWAYS = "interactions", "trees"  # attributes also of models that have none
+
+
+@dataclass(frozen=True)
+class AdditiveModel(Model):
+    """Released coefficients, the pairs and trees they are for, and what is known of their noise.
+
+    The fields are described in `HalfspaceClassifier`, as attributes. Those that are None were not released, or do not
+    apply.
+    """
+
+    coef: FloatArray
+    intercept: FloatArray
+    shift: FloatArray
+    n_rounds: int
+    sigma: float
+    interactions: tuple[Interaction, ...] = ()
+    trees: Forest | None = None
+    class_weight: FloatArray | None = None
+    class_sizes: FloatArray | None = None
+    count_noise: float | None = None
+    coef_noise: FloatArray | None = None
+    code_shares: FloatArray | None = None
+
+    def log_odds(self, rows: Any) -> FloatArray:
+        scores = self.row_scores(rows)
+        logs = log_odds(scores[:, 0]) if scores.shape[1] == 1 else log_chances(scores)
+        if self.class_weight is None:
+            return logs
+        weights = log(self.class_weight)
+        return logs + (self._moved() if scores.shape[1] == 1 else weights)
+
+    def row_scores(self, rows: Any) -> FloatArray:
+        """Return the scores of rows, sums of what their columns add: float64, shape (n, 1) or (n, k)."""
+        if isinstance(rows, CodeRows):
+            rows = rows.joined(self.interactions) if self.interactions else rows
+            rows = rows if self.trees is None else rows.with_leaves(self.trees)
+            return rows.looked_up(self.coef.T, self.intercept + self.shift)
+        w = np.concatenate([self.coef, self.intercept[:, np.newaxis]], axis=1).T[: rows.shape[1]]
+        size = norm(w) or 1.0  # margins are those of vectors of norm 1
+        return size * rows.margins(w / size).astype(np.float64) + self.shift
+
+    def classify(self, rows: Any) -> IntArray:
+        """Return the number of the predicted class of each row; of classes with equal scores, that with most rows."""
+        return predicted(self.scores(rows), self.class_sizes)
+
+    def chance(self, score: float) -> float:
+        """Return the probability of the second of two classes for a row of this score."""
+        return float(expit(log_odds(score) + self._moved()))
+
+    def chance_from_even(self, step: float) -> float:
+        """Return the probability of a class whose score is this much above that of even odds with all others."""
+        if len(self.coef) == 1:
+            return self.chance(score_of(-self._moved()) + step)
+        chances = exp(log_chances(np.array([[step, *[0.0] * (len(self.coef) - 1)]])))
+        return float(chances[0, 0] / chances.sum())
+
+    def _moved(self):
+        """Return what the weights of two classes add to the log odds."""
+        if self.class_weight is None:
+            return 0.0
+        weights = log(self.class_weight)
+        return weights[1] - weights[0]
+
+    def attributes(self) -> dict[str, Any]:
+        return {name: value for name, value in super().attributes().items() if value is not None or name in _ALWAYS}
+
+    def with_entries(self, saved: Mapping[str, Any], task: Task) -> Self:
+        known = {name: np.array(saved[name], np.float64) for name in _IN_CARD if name in saved}
+        noise = {"count_noise": abs(float(saved["count_noise"]))} if "count_noise" in saved else {}
+        return replace(super().with_entries(saved, task), **known, **noise)
+
+    def to_dict(self) -> dict[str, Any]:
+        saved = {
+            "coef": self.coef.tolist(),
+            "intercept": self.intercept.tolist(),
+            "shift": self.shift.tolist(),
+            "n_rounds": self.n_rounds,
+            "sigma": self.sigma,
+        }
+        if self.interactions:
+            saved["interactions"] = [pair.saved() for pair in self.interactions]
+        if self.trees is not None:
+            saved["trees"] = self.trees.saved()
+        if self.class_weight is not None:
+            saved["class_weight"] = self.class_weight.tolist()
+        return saved
+
+
+def read_additive(saved: Any, task: Task) -> AdditiveModel:
+    """Return the model that `to_dict` described; refuse content that is for no table of this task.
+
+    The noise and the shares of rows are in another part of the file.
+    """
+    entries(saved, "coef", "intercept", "shift", "n_rounds", "sigma", maybe=("class_weight", "interactions", "trees"))
+    columns, coef = 1 if task.n_classes == 2 else task.n_classes, saved["coef"]
+    if not isinstance(coef, list) or len(coef) != columns or not isinstance(coef[0], list):
+        raise ValueError(f"wanted {columns} lists of coefficients, got {coef!r}")
+    model = AdditiveModel(
+        coef=np.array([reals(each, len(coef[0])) for each in coef]),
+        intercept=reals(saved["intercept"], columns),
+        shift=reals(saved["shift"], columns),
+        n_rounds=integer(saved["n_rounds"], 1, MOST_ROUNDS),
+        sigma=positive().read("sigma", saved["sigma"]),
+        interactions=tuple(map(restored, saved.get("interactions", []))),
+        trees=restored_forest(saved["trees"]) if "trees" in saved else None,
+        class_weight=reals(saved["class_weight"], task.n_classes) if "class_weight" in saved else None,
+    )
+    _refuse_others(model, task)
+    return model
+
+
+def _refuse_others(model, task):
+    """Refuse pairs and trees of other columns, or of other codes, than the coefficients of a file are for."""
+    pairs, forest = model.interactions, model.trees
+    joined = sum(pair.size for pair in pairs) + sum([] if forest is None else forest.sizes)
+    left = model.coef.shape[1] - joined
+    if task.sizes is None:  # vectors, or codes of which the file has only the number of columns
+        if left < task.n_columns:
+            raise ValueError(f"{task.n_columns} columns cannot have {left} coefficients")
+        return
+    sizes = task.sizes
+    read = [(j, len(group)) for pair in pairs for j, group in zip(pair.columns, pair.groups, strict=True)]
+    read += [] if forest is None else [(j, len(places)) for j, places in forest.orders]
+    if left != sum(sizes) or any(j >= len(sizes) or sizes[j] != size for j, size in read):
+        raise ValueError(f"columns of {[*sizes]} codes cannot have {left} coefficients, nor pairs or trees of {read}")
