@@ -95,13 +95,13 @@ def _restored(kind, document):
     from dpfast.learners.transaction import transaction
 
     if not issubclass(kind, PrivateClassifier):
-        return _filled(kind(**document["parameters"]), document)
+        return _fill_model(kind(**document["parameters"]), document)
     learner = kind(**document["parameters"])
-    _filled(transaction(learner), document).publish()
+    _fill_model(transaction(learner), document).publish()
     return learner
 
 
-def _filled(model, document):
+def _fill_model(model, document):
     """Return a model with the attributes of a file's entries; refuse entries that no model could have."""
     parameters = document["parameters"]
     foreign = set(parameters).intersection(model._not_saved)
@@ -123,7 +123,7 @@ def _filled(model, document):
     model._restore(document["released"])
     if "card" in document:
         card = entries(document["card"], "dpfast", "public", maybe=CARD)
-        model._facts = checked_facts(card["public"])
+        model._facts = check_facts(card["public"])
         if "figures" in card:
             model.figures_ = _figures(card["figures"])
         if "notes" in card:
@@ -153,7 +153,7 @@ def _filled(model, document):
     return model
 
 
-def checked_facts(saved: Any) -> dict[str, Any] | None:
+def check_facts(saved: Any) -> dict[str, Any] | None:
     """Return the public facts of a file, checked: the settings of text must be some that `dpfast fit` can have."""
     text = {} if saved is None else saved.get("text", {}) if isinstance(saved, dict) else None
     if not isinstance(text, dict) or not {type(each) for each in text.values()} <= {str}:

@@ -41,6 +41,7 @@ from .costs import Cost, curve_delta, gaussian_sums_cost
 from .dominating import CoverCurve, beside_gaussian
 from .numbers import (
     Number,
+    cache_results,
     calculator,
     count,
     decimal_above,
@@ -51,7 +52,6 @@ from .numbers import (
     exact_positive,
     float_above,
     float_below,
-    remembered,
 )
 from .searches import largest, least, rounded_down
 
@@ -151,7 +151,7 @@ class BillNoise(NamedTuple):
     cost: tuple[Cost, ...]
 
 
-@remembered
+@cache_results
 def bill_noise(parts: Sequence[Part], epsilon: Number, delta: Number, *, words: Number = 0) -> BillNoise:
     """Return the least noise, divided by shares, at which several releases of a fit are together (epsilon, delta)-DP.
 

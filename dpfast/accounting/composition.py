@@ -112,7 +112,7 @@ class Composed:
         self._told = told
         alone = len(every) == 1 and every[0].kind == "cover" and every[0].times == 1
         self._lone = every[0].curve if alone else None
-        self._ways = list(self._converted()) if told else []
+        self._ways = list(self._conversions()) if told else []
         if self._apart:  # falling curves first: one with this term rises again, and is looked at below another's answer
             self._ways.sort(key=lambda way: way.rises)
 
@@ -209,7 +209,7 @@ class Composed:
 
     # ---- converted -------------------------------------------------------------------------------------------------
 
-    def _converted(self) -> Iterator:
+    def _conversions(self) -> Iterator:
         """Return the ways in which these costs are proved, the quick ones first."""
         pure = _sum(cost.pure for cost in self._curves)
         if pure < math.inf:

@@ -65,6 +65,7 @@ from .dominating import CoverCurve, cover_gaussian, cover_renyi
 from .numbers import (
     SMALLEST_DELTA,
     Number,
+    cache_results,
     calculator,
     calculator_like,
     count,
@@ -76,7 +77,6 @@ from .numbers import (
     float_above,
     number,
     positive,
-    remembered,
     root_above,
 )
 from .searches import largest, least
@@ -287,7 +287,7 @@ def discrete_gaussian_delta(
 
 
 @calculator_like(discrete_gaussian_delta)
-@remembered
+@cache_results
 def discrete_gaussian_sigma(
     epsilon: Number, delta: Number, *, sensitivity: Number = 1, releases: int = 1, size: int = 1
 ) -> float:
@@ -338,7 +338,7 @@ def _moved(sensitivity, releases, size) -> tuple[Fraction, int]:
 
 
 @calculator
-@remembered
+@cache_results
 def laplace_scale(epsilon: Number, delta: Number = 0.0, *, sensitivity: Number = 1, releases: int = 1) -> float:
     """Return the least scale of (discrete) Laplace noise at which releases are together (epsilon, delta)-DP.
 

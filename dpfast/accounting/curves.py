@@ -42,6 +42,7 @@ from numbers import Rational, Real
 from .numbers import (
     SMALLEST_DELTA,
     Number,
+    cache_results,
     calculator,
     calculator_like,
     check_neighbors,
@@ -49,7 +50,6 @@ from .numbers import (
     delta_of,
     epsilon_of,
     exactly,
-    remembered,
 )
 from .searches import largest
 
@@ -144,7 +144,7 @@ def cover_epsilon(
 
 
 @calculator_like(cover_delta)
-@remembered
+@cache_results
 def cover_exponent(
     epsilon: Number,
     delta: Number,
@@ -182,7 +182,7 @@ def cover_exponent(
     _, g, rounds = _checked(0, coverage_weight, neighbors, max_rounds, accounting)
     delta = _delta_of_rounds(delta, rounds, accounting)
 
-    low = largest(lambda t: _nearly(t, delta, float(g), neighbors, rounds, accounting), float(most))
+    low = largest(lambda t: _approximate_epsilon(t, delta, float(g), neighbors, rounds, accounting), float(most))
     step = SLACK
     while _epsilon_at(Fraction(low), delta, g, neighbors, rounds, accounting) > most:
         low, step = max(0.0, low * (1 - step)), 2 * step
@@ -220,7 +220,7 @@ def _epsilon_at(t: Fraction, delta: float, g: Fraction, neighbors: str, rounds, 
     """Return `cover_epsilon` of validated arguments; infinite if the paper's lemma does not apply."""
     if t == 0:
         return 0.0
-    epsilon = _nearly(_float(t), delta, float(g), neighbors, rounds, accounting)
+    epsilon = _approximate_epsilon(_float(t), delta, float(g), neighbors, rounds, accounting)
     log_delta, step = math.log(delta) - 2 * SLACK if delta else -math.inf, max((epsilon + _float(t)) * 1e-15, 1e-323)
     while epsilon < math.inf and _log_delta(t, _stated(epsilon), g, neighbors, rounds, accounting) > log_delta:
         epsilon, step = epsilon + step, 2 * step
@@ -232,7 +232,7 @@ def _stated(epsilon: float) -> Fraction:
     return min(Fraction(epsilon), Fraction(repr(epsilon)))
 
 
-def _nearly(t: float, delta: float, g: float, neighbors: str, rounds, accounting: str) -> float:
+def _approximate_epsilon(t: float, delta: float, g: float, neighbors: str, rounds, accounting: str) -> float:
     """Return an epsilon at which `cover_delta` is nearly delta, more often slightly below it than above."""
     log_delta = math.log(delta) - 4 * SLACK if delta else -math.inf
     if accounting == "paper":

@@ -38,6 +38,7 @@ from typing import NamedTuple
 
 from .numbers import (
     Number,
+    cache_results,
     calculator,
     calculator_like,
     check_neighbors,
@@ -47,7 +48,6 @@ from .numbers import (
     float_below,
     number,
     positive_above,
-    remembered,
 )
 from .searches import largest
 from .zcdp import SLACK, SMALLEST, composed_epsilon, draws_rho
@@ -107,7 +107,7 @@ def experts_epsilon(learning_rate: Number, delta: Number, *, horizon: int, loss_
 
 
 @calculator_like(experts_epsilon)
-@remembered
+@cache_results
 def experts_learning_rate(
     epsilon: Number, delta: Number, *, horizon: int, loss_range: Number = 2, calibration: str = "tight"
 ) -> float:

@@ -363,7 +363,7 @@ class Book(NamedTuple):
             return self.sums(part).pairs.above()
         every, delta = charges(), self.filter.total.below()[1]
         parts = {charge.part for charge in every} - {None} if part is None else {part}
-        return max((_composed(every, each, delta) for each in parts or {None}), default=(0.0, 0.0))
+        return max((_compose(every, each, delta) for each in parts or {None}), default=(0.0, 0.0))
 
     def to_dict(self) -> dict:
         return {
@@ -403,7 +403,7 @@ def new_book(epsilon, delta, neighbors, unit, composition, pairs) -> Book:
     return Book(Filter(total, composition, NOTHING if composition == "basic" else aside))
 
 
-def _composed(charges: Sequence[Charge], part: str | None, delta: float) -> tuple[float, float]:
+def _compose(charges: Sequence[Charge], part: str | None, delta: float) -> tuple[float, float]:
     """Return the composed costs of the whole and one part."""
     own = [charge for charge in charges if charge.part in (None, part)]
     if not own:

@@ -18,7 +18,7 @@ ln(1/beta)) / epsilon more wrong rows than the best but for probability beta, is
 import math
 from typing import NamedTuple
 
-from .numbers import Number, calculator, chance, check_neighbors, count, epsilon_of, planned_epsilon
+from .numbers import Number, calculator, chance, check_neighbors, count, epsilon_of, read_planned_epsilon
 from .searches import least_integer
 
 _SLACK = 1e-12
@@ -82,7 +82,7 @@ def finite_class_plan(
     check_neighbors(neighbors)
     k = count("n_hypotheses", n_hypotheses)
     alpha, beta = chance("alpha", alpha), chance("beta", beta)
-    planned_epsilon(epsilon)
+    read_planned_epsilon(epsilon)
     epsilon = epsilon_of(epsilon)
     t = epsilon / (2 if neighbors == "replace" else 1)
     order = math.ceil(max(math.log(k) / (epsilon * alpha), math.log(k) / alpha**2))

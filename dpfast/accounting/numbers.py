@@ -65,7 +65,7 @@ def chance(name: str, value: Any) -> float:
     return number(name, value, f"from {LEAST} to 1 - {LEAST}", lambda x: LEAST <= x <= 1 - LEAST)
 
 
-def planned_epsilon(value: Any) -> float:
+def read_planned_epsilon(value: Any) -> float:
     """Return the epsilon of a plan, finite and at least LEAST; refuse other values."""
     return number("epsilon", value, f"a finite number, at least {LEAST}", lambda x: LEAST <= x < math.inf)
 
@@ -118,7 +118,7 @@ def margin_between(value) -> float:
 
 def problem_of(epsilon, delta, margin, alpha, beta) -> tuple:
     """Return the checked numbers of a plan, as floats."""
-    epsilon, alpha, beta = planned_epsilon(epsilon), chance("alpha", alpha), chance("beta", beta)
+    epsilon, alpha, beta = read_planned_epsilon(epsilon), chance("alpha", alpha), chance("beta", beta)
     return epsilon, delta_of(delta), margin_between(margin), alpha, beta
 
 
@@ -304,7 +304,7 @@ def _completed(function: _Calculator, known: dict[str, str]) -> _Calculator:
     return function
 
 
-def remembered(function):
+def cache_results(function):
     """Decorate a function to cache its last few hundred results: a calibration takes longer than a small fit."""
     kept = lru_cache(maxsize=512, typed=True)(function)
 

@@ -196,14 +196,14 @@ def _noise(epsilon, delta, share, moves, unit, told, kind, pure, rest, kinds):
         if kind == "gaussian":
             each = zip(rest, map(Fraction, of_parts), strict=True)
             square = sum(part.times * (exact("steps", part.sensitivity) / sigma_of) ** 2 for part, sigma_of in each)
-            e, f = _told_by_mu(math.sqrt(float_below(square)) / _UP, float(whole) * math.sqrt(1 - share))
+            e, f = _budget_of_mu(math.sqrt(float_below(square)) / _UP, float(whole) * math.sqrt(1 - share))
     else:
         f = decimal_below(kept - told)
         rho = zcdp_rho(whole, f)
         left = rho * (1 - float(share)) * (1 - SLACK)
         sigma = math.sqrt(moves / (2 * rho * float(share))) * unit * _UP
         pure_parts = sum((exact("share", part) for part in rest if not isinstance(part, NoisySums)), Fraction(0))
-        e, total = _told_by_rho(left / float(1 + pure_parts) / _UP, f), (Cost("zcdp", left),)
+        e, total = _budget_of_rho(left / float(1 + pure_parts) / _UP, f), (Cost("zcdp", left),)
     cost = discrete_gaussian_cost(sigma, sensitivity=unit, releases=moves, size=1)
     lone = (Cost("pair", 0.0, delta=decimal_above(told)),) if told else ()
     total = (*cost, *total, *lone) if kind == "zcdp" else total
@@ -218,7 +218,7 @@ def _noise(epsilon, delta, share, moves, unit, told, kind, pure, rest, kinds):
     )
 
 
-def _told_by_mu(mu: float, epsilon: float) -> tuple[float, float]:
+def _budget_of_mu(mu: float, epsilon: float) -> tuple[float, float]:
     """Return a budget near this epsilon whose Gaussian mechanism has at most this mu."""
     epsilon, delta = decimal_below(Fraction(epsilon)), gaussian_above(1.0, epsilon, mu)
     for less in (1e-9, 1e-8, 1e-7, 1e-6):
@@ -228,7 +228,7 @@ def _told_by_mu(mu: float, epsilon: float) -> tuple[float, float]:
     raise ValueError("epsilon or delta is too small for a discovery and a learner together: declare the columns")
 
 
-def _told_by_rho(rho: float, delta: float) -> float:
+def _budget_of_rho(rho: float, delta: float) -> float:
     """Return the largest epsilon that rho pays for at this delta."""
     epsilon = zcdp_epsilon(rho, delta)
     while zcdp_rho(epsilon, delta) > rho:

@@ -36,13 +36,13 @@ import numpy as np
 from .numbers import (
     SMALLEST_DELTA,
     Number,
+    cache_results,
     calculator,
     calculator_like,
     count,
     delta_of,
     epsilon_of,
     number,
-    remembered,
 )
 from .searches import largest
 from .zcdp import gaussian_above, zcdp_above
@@ -102,7 +102,7 @@ def selection_epsilon(claims: Sequence[tuple[float, float]], delta: Number, *, r
 
 
 @calculator
-@remembered
+@cache_results
 def selection_base(epsilon: Number, delta: Number, *, runs: int, gaussian: bool = False) -> tuple[float, float]:
     """Return the claim of one run for which the best of a geometric number of runs is (epsilon, delta)-DP.
 

@@ -30,13 +30,13 @@ from scipy.special import erfcx
 from .numbers import (
     SMALLEST_DELTA,
     Number,
+    cache_results,
     calculator,
     calculator_like,
     count,
     delta_of,
     epsilon_of,
     positive,
-    remembered,
 )
 from .searches import least
 
@@ -91,7 +91,7 @@ def single_sample_epsilon(mu: Number, delta: Number, *, rows: int, steps: int) -
 
 
 @calculator_like(single_sample_epsilon)
-@remembered
+@cache_results
 def single_sample_sigma(
     epsilon: Number, delta: Number, *, sensitivity: Number = 1, rows: int, steps: int, size: int = 1
 ) -> float:

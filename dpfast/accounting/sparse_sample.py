@@ -27,6 +27,7 @@ from typing import NamedTuple
 from .numbers import (
     SMALLEST_DELTA,
     Number,
+    cache_results,
     calculator,
     calculator_like,
     count,
@@ -39,7 +40,6 @@ from .numbers import (
     float_below,
     is_integer,
     number,
-    remembered,
 )
 from .searches import largest
 from .zcdp import composed_epsilon, square_above
@@ -93,10 +93,10 @@ def sparse_sample_delta(epsilon: Number, bottom_score: int, max_length: int) -> 
     '9.9e-08'
     """
     e, length = epsilon_of(epsilon), count("max_length", max_length)
-    return _missed(e, _integer("bottom_score", bottom_score), length)
+    return _chance_to_miss(e, _integer("bottom_score", bottom_score), length)
 
 
-def _missed(e: float, bottom: int, length: int) -> float:
+def _chance_to_miss(e: float, bottom: int, length: int) -> float:
     fall, nats = e * (bottom - 1), math.log(length) + math.log1p(math.exp(-e))
     if fall > 2 * nats + 2000:
         return SMALLEST_DELTA
@@ -155,7 +155,7 @@ def sparse_sample_epsilon(exponent: float, bottom_score: int, max_length: int, n
     e, delta, k = exact_positive("exponent", exponent), delta_of(delta), count("n_releases", n_releases)
     length, bottom = count("max_length", max_length), _integer("bottom_score", bottom_score)
     low, high, found = float_below(e), float_above(e), math.inf
-    if k * _missed(low, bottom, length) <= delta * (1 - _SLACK):
+    if k * _chance_to_miss(low, bottom, length) <= delta * (1 - _SLACK):
         found = _claim_above(2 * k * e)
     concentrated = composed_epsilon(k * square_above(high) / 2 * (1 + _SLACK), delta / 2)
     nats, fall = math.log(2 * k * length) + concentrated + math.log1p(math.exp(-concentrated)), low * (bottom - 1)
@@ -173,7 +173,7 @@ def _claim_above(number: Fraction) -> float:
 
 
 @calculator
-@remembered
+@cache_results
 def sparse_sample_plan(
     epsilon: Number,
     delta: Number,

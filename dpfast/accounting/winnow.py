@@ -47,6 +47,7 @@ from numbers import Real
 
 from .numbers import (
     Number,
+    cache_results,
     calculator,
     calculator_like,
     check_neighbors,
@@ -56,7 +57,6 @@ from .numbers import (
     float_above,
     number,
     positive_above,
-    remembered,
 )
 from .searches import largest
 from .zcdp import SLACK, composed_epsilon, draws_rho, square_above, zcdp_rho
@@ -217,7 +217,7 @@ def winnow_rho(
 
 
 @calculator_like(winnow_epsilon)
-@remembered
+@cache_results
 def winnow_learning_rate(
     epsilon: Number,
     delta: Number,

@@ -24,7 +24,7 @@ from .numbers import (
     delta_of,
     margin_between,
     number,
-    planned_epsilon,
+    read_planned_epsilon,
 )
 from .searches import least_integer
 from .winnow import winnow_learning_rate
@@ -199,7 +199,7 @@ def winnow_paper(
         alpha = 8 / e * math.log(4 * max(T, K) / beta)
         return K, m, 1, math.sqrt(A / K), e, alpha + 1, K * math.ceil(2 * alpha + 1)
 
-    return _judged(plan, T)
+    return _judge(plan, T)
 
 
 @calculator_like(winnow_learning_rate, winnow_paper)
@@ -266,7 +266,7 @@ def batched_plan(
         alpha = sum(math.ceil(2 / e * math.log(4 * tests / beta)) for tests in (T, K)) if e > 0 else 0
         return K, m, B, eta_batch / B, e, B + alpha, K * (B + 2 * alpha)
 
-    return _judged(plan, T)
+    return _judge(plan, T)
 
 
 def _draws(K: int, T: int, distance: float, beta: float) -> int:
@@ -274,7 +274,7 @@ def _draws(K: int, T: int, distance: float, beta: float) -> int:
     return math.ceil(2 * (math.log(2 * K / beta) + math.log(T)) / distance**2)
 
 
-def _judged(plan, T: int) -> WinnowPlan:
+def _judge(plan, T: int) -> WinnowPlan:
     """Return a plan with its judgement; `plan` maps a horizon to all fields but the last two, mistakes last."""
 
     def promises(T: int) -> bool:
@@ -284,7 +284,7 @@ def _judged(plan, T: int) -> WinnowPlan:
 
 
 def _problem(epsilon, horizon, dimension, margin, confidence, failure) -> tuple:
-    epsilon, d = planned_epsilon(epsilon), count("dimension", dimension)
+    epsilon, d = read_planned_epsilon(epsilon), count("dimension", dimension)
     if d < 2:
         raise ValueError(f"dimension must be an integer >= 2, got {dimension!r}")
     c, beta = chance("confidence", confidence), chance("failure", failure)

@@ -141,7 +141,7 @@ def replay(
     runs: list[_Run] = []
     for arguments in (table, neighbor):
         recorder = _Recorder(tape, placed, bool(runs), np.random.default_rng(seed))
-        model, watched = _copied(estimator, recorder)
+        model, watched = _copy_estimator(estimator, recorder)
         runs.append(_run(model, arguments, given, fit, recorder, watched))
     first, second = runs
     epsilon, delta = _claimed(first.model, estimator)
@@ -272,7 +272,7 @@ def _fit(model, arguments, given, fit):
         call(arguments, **given)
 
 
-def _copied(estimator, recorder):
+def _copy_estimator(estimator, recorder):
     """Return an estimator with the same parameters, the recorder's generator and a watched budget, and this budget."""
     parameters = dict(estimator.get_params(deep=False)) if hasattr(estimator, "get_params") else {}
     watched = _Watched(recorder) if "budget" in parameters else None

@@ -452,10 +452,10 @@ def on_cluster(address, data, declaration, unit):
     try:
         from distributed import Client
 
-        from dpfast.files.parquet import delayed_parquet
+        from dpfast.files.parquet import delay_parquet
     except ImportError:
         raise ImportError("--scheduler needs Dask: pip install 'dpfast[dask]'") from None
-    parts, n = delayed_parquet(data, [*declaration.names, declaration.label.name, *([] if unit is None else [unit])])
+    parts, n = delay_parquet(data, [*declaration.names, declaration.label.name, *([] if unit is None else [unit])])
     with errors.status(f"connecting to {address}"):
         client = Client(address)
     with client, client.as_current():

@@ -120,25 +120,25 @@ def reporting(state):
     state = SimpleNamespace(now=state, kept=False, rescue=None)
     try:
         with warnings.catch_warnings():
-            warnings.showwarning = _warned
+            warnings.showwarning = _print_warning
             yield state
         if sys.stdout is not None:
             sys.stdout.flush()  # here, where a full disk can be reported
     except BaseException as error:
         with interrupts_wait():
-            _rescued(state)
-            code = _reported(error, state)
+            _rescue(state)
+            code = _report_error(error, state)
         if code is None:
             raise
         raise typer.Exit(code) from None
 
 
-def _warned(message, *where):
+def _print_warning(message, *where):
     """Print a warning in one line, without the line of this program that Python would show with it."""
     errors.print(Text(f"warning: {message}", style="yellow"), soft_wrap=True)
 
 
-def _rescued(state):
+def _rescue(state):
     """Write what was paid for; if that fails, still report the original error."""
     if state.rescue is None:
         return
@@ -151,7 +151,7 @@ def _rescued(state):
         state.now, state.kept = now, True
 
 
-def _reported(error, state):
+def _report_error(error, state):
     """Report what stopped a run; return the exit code, or None if the error is a fault of dpfast."""
     spent = f"; {state.now}" * state.kept
     if isinstance(error, KeyboardInterrupt):

@@ -45,13 +45,13 @@ def draft(
     with reporting("nothing was written"):
         from dpfast.files.encodings import read_frame
         from dpfast.tables import Schema
-        from dpfast.tables.drafts import LOOK, nearly_numbers, remarks
+        from dpfast.tables.drafts import LOOK, almost_numeric, remarks
 
         with errors.status(f"reading {data}"):
             frame = read_frame(data, separator=separator, decimal=decimal, encoding=encoding, dates=dates)
             schema = Schema.draft(frame, label, missing=missing)
         typer.echo(_HEAD.format(data=Path(data).name) + schema.to_toml(), nl=False)
-        for name, odd in nearly_numbers(schema, frame, missing).items():
+        for name, odd in almost_numeric(schema, frame, missing).items():
             options = " ".join(f"--missing {text!r}" for text in odd)
             remark = f"column {name!r} has numbers and {listed(odd)}: if that means missing, add {options}"
             typer.echo(visible(remark), err=True)

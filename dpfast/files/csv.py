@@ -115,7 +115,7 @@ class CsvFile:
             if pa.types.is_floating(array.type):
                 continue
             if self.decimal != "." and name in numbers:
-                array = _pointed(array, self.decimal)
+                array = _replace_marks(array, self.decimal)
             if self.dates is not None and name in days:
                 array = _with_iso_dates(array, self.dates)
             columns[name] = array
@@ -205,18 +205,18 @@ class CsvFile:
                     "characters; a quote in it may not be closed"
                 ) from None
 
-    def placed_rows(self):
+    def rows_with_places(self):
         """Yield the places of rows for messages, and their cells."""
         for k, (line, row) in enumerate(self.rows()):
             yield f"line {line}" if self._before is None else f"row {self._before + k + 1}", row
 
     def place_of(self, row):
         """Return the place of a row for messages; lines count from the start of the file, `row` counts from 0."""
-        return next((place for k, (place, _) in enumerate(self.placed_rows()) if k == row), None)
+        return next((place for k, (place, _) in enumerate(self.rows_with_places()) if k == row), None)
 
     def refuse_ragged(self):
         """Raise an error for the first row that has more or fewer cells than the header."""
-        for place, row in self.placed_rows():
+        for place, row in self.rows_with_places():
             if len(row) != len(self.names):
                 hint = "; a quote before it may not be closed" if any("\n" in cell for cell in row) else ""
                 raise ValueError(f"{place} has {len(row)} cells, the header row {len(self.names)}{hint}")
@@ -264,13 +264,13 @@ class _Source:
     def read(self, size):
         """Return at most so many bytes of the file, as UTF-8."""
         try:
-            data = self._read(size) if self._decoder is None else self._decoded(size)
+            data = self._read(size) if self._decoder is None else self._decode(size)
         except Exception as failure:
             self._failures.append(failure.with_traceback(None))
             data = b""
         return data if self._watch is None else self._watch(memoryview(data))
 
-    def _decoded(self, size):
+    def _decode(self, size):
         text = ""
         while not text and (data := self._read(size // _WIDENED)):
             text = self._decoder.decode(data)
@@ -285,7 +285,7 @@ def lines_of(file, encoding, most=LONGEST_LINE):
     """Yield the lines of a binary file as text, of at most so many characters each."""
     text = io.TextIOWrapper(file, encoding="utf-8-sig" if _is_utf8(encoding) else encoding, newline="")
     try:
-        yield _bounded_lines(text, most)
+        yield _lines_up_to(text, most)
     finally:
         with suppress(ValueError):  # the file may already be closed
             text.detach()
@@ -373,7 +373,7 @@ def faults_of(path):
         raise (NotNumbers if isinstance(error, NotNumbers) else ValueError)(f"{path}: {error}") from None
 
 
-def _bounded_lines(text, most):
+def _lines_up_to(text, most):
     while line := text.readline(most):
         if len(line) == most and not line.endswith("\n"):
             raise ValueError(f"a line has more than {most:,} characters")
@@ -388,7 +388,7 @@ def _is_utf8(encoding):
     return encoding.lower().replace("_", "-") in ("utf-8", "utf8", "utf-8-sig")
 
 
-def encoded_csv(file, schema, label, storage, unit=None):
+def encode_csv(file, schema, label, storage, unit=None):
     """Return the `Encoding` of a CSV file; refuse invalid cells, and name their place."""
     encoded = Encoding(schema, label, storage, unit)
     meant = {name.strip(): name for name in encoded.names if name.strip() not in encoded.names}  # as files are read
@@ -425,7 +425,7 @@ def _with_iso_dates(texts, order):
     return pc.replace_with_mask(texts, found, written)
 
 
-def _pointed(texts, decimal):
+def _replace_marks(texts, decimal):
     """Return texts with a point in numbers with this decimal mark, each by itself.
 
     If the mark is a comma, points before three digits are separators of thousands. Other numbers with a point, which
@@ -473,15 +473,15 @@ def table_of(file, label, entries, spool):
     truths = {name for name, cell in zip(file.names, file.first, strict=False) if _is_truth(cell)}
     try:
         try:
-            return _gathered(file, names, label, truths, entries, spool)
+            return _gather(file, names, label, truths, entries, spool)
         except Unparsed:
-            return _gathered(file, names, label, {*names}, entries, spool)
+            return _gather(file, names, label, {*names}, entries, spool)
     except ValueError:
         _find_fault(file, label, entries)
         raise
 
 
-def _gathered(file, names, label, as_text, entries, spool):
+def _gather(file, names, label, as_text, entries, spool):
     types = {name: TEXT if name in as_text or name == label else pa.float64() for name in file.names}
     labels, gathered = LabelReader(), TableBuilder(entries, names, file.count, spool)
     for batch in file.batches(types):
@@ -498,7 +498,7 @@ def _gathered(file, names, label, as_text, entries, spool):
 def _find_fault(file, label, entries):
     """Raise an error for the first invalid cell, and name its place; slow, only for files that have one."""
     file.refuse_ragged()
-    for line, row in file.placed_rows():
+    for line, row in file.rows_with_places():
         cells = [cell.strip() for cell in row]
         for name, cell in zip(file.names, cells, strict=True):
             place = f"{line}, column {name!r}"

@@ -117,7 +117,7 @@ class FileParts(Source):
     def with_names(self, names: Sequence[str]) -> Source:
         if self._array[0] is None:
             return self
-        X, y = self._labelled_numbers()
+        X, y = self._numbers_with_labels()
         return Memory(X, y).with_names(names)
 
     @cached_property
@@ -182,12 +182,12 @@ class FileParts(Source):
 
     def vectors(self, classes: Any = None, *, one_column: bool = False) -> Table:
         try:
-            X, y = self._labelled_numbers()
+            X, y = self._numbers_with_labels()
         except NotNumbers as error:
             raise NotNumbers(f'{error}; schema="discover" reads text, dates and missing cells, too') from None
         return Memory(X, y).vectors(classes, one_column=one_column)
 
-    def _labelled_numbers(self):
+    def _numbers_with_labels(self):
         X, y = self.numbers()
         if (y is None) == (self.y is None):
             raise ValueError("y must be given, or be read from the files by FileParts(..., label=), and not both")
@@ -394,7 +394,7 @@ def read_encoding(path, schema, label=None, *, storage_of=lambda most: ArrayStor
     """
     with _opened(path, **text) as file:
         if not isinstance(file, ParquetFiles):
-            return csv.encoded_csv(file, schema, label, storage_of(file.count()), unit)
+            return csv.encode_csv(file, schema, label, storage_of(file.count()), unit)
         encoded = Encoding(schema, label, storage_of(sum(file.sizes)), unit)
         try:
             file.encode(encoded)
@@ -418,7 +418,7 @@ def read_code_steps(path, size, schema, *, skip=0):
         return
     with csv.faults_of(named(path)):
         for file, _ in csv_steps(path, size, skip, schema.label.name):
-            encoded = csv.encoded_csv(file, schema, schema.label, ArrayStore)
+            encoded = csv.encode_csv(file, schema, schema.label, ArrayStore)
             yield encoded.table(), encoded.labels()
 
 

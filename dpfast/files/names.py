@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dpfast.tables.arrow import ArrayStore, TextStore
-from dpfast.tables.columns import repeated, text_of
+from dpfast.tables.columns import first_repeated, text_of
 from dpfast.tables.labels import LabelColumn, tidy_labels
 from dpfast.tables.naming import listed, not_there
 
@@ -22,7 +22,7 @@ def check_names(names, label, needs_label):
     nul = next((name for name in names if "\0" in name), None)
     if nul is not None:
         raise ValueError(f"the name {nul!r} of column {names.index(nul) + 1} has a NUL in it")
-    if (twice := repeated(names)) is not None:
+    if (twice := first_repeated(names)) is not None:
         raise ValueError(f"two columns have the name {twice!r}; the first row must name the columns")
     if needs_label and label is None:
         raise ValueError(f"say which column holds the labels (--label); the columns are {listed(names)}")

@@ -168,7 +168,7 @@ def table_of(path, label, needs_label, entries, spool):
         raise error if known else ValueError(f"{path}: {error}") from None
 
 
-def delayed_parquet(path: Any, columns: list[str]) -> tuple[list, int]:
+def delay_parquet(path: Any, columns: list[str]) -> tuple[list, int]:
     """Return a list of delayed Arrow tables, for `fit`, and their total number of rows.
 
     This process and the workers must see the file, the folder or the pattern under the same name.

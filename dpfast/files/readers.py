@@ -108,7 +108,7 @@ def read_table(
     path = Path(path)
     kind = kind_of(path)
     if kind == "bundled":
-        return _bundled(path, label, entries)
+        return _read_bundled(path, label, entries)
     if kind == "parquet":
         return FileTable(*parquet.table_of(path, label, needs_label, entries, spool))
     if kind == "npz":
@@ -188,7 +188,7 @@ def fewer(there, skip):
     return f"{skip:,} rows should be skipped, but there are only {there:,}; see --new-rows"
 
 
-def _bundled(path, label, entries):
+def _read_bundled(path, label, entries):
     if path.exists():
         raise ValueError(f"{path}: {WANTED_NAME}")
     try:

@@ -22,7 +22,7 @@ from dpfast.learners.reading import TableReader
 from dpfast.learners.saving import Read, Saved, entries, reals
 from dpfast.learners.scikit import BaseEstimator, CallbackSupportMixin, ClassifierMixin, with_callbacks
 from dpfast.learners.ties import predicted
-from dpfast.parts.blocks import imaged
+from dpfast.parts.blocks import with_image
 from dpfast.tables import BitMatrix, CodeTable
 from dpfast.tables.arrays import check_shape
 from dpfast.tables.bit_matrix import SparseBits, suits
@@ -281,7 +281,7 @@ class PrivateClassifier(TableReader, Private, Saved, Shown, Watched, TableClassi
         `image` maps rows to the form that this learner reads, which has a `shape`; `form` does so for a row of zeros,
         if `image` may refuse such a row.
         """
-        parts = table.parts.map(imaged, image)
+        parts = table.parts.map(with_image, image)
         widths = parts.each(_read)
         rows = (form or image)(table.like) if parts.only is None else parts.only.rows
         if any(each != _width(rows) for each in widths):

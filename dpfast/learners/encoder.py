@@ -153,9 +153,9 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
     def __str__(self) -> str:
         if not self.__sklearn_is_fitted__():
             return repr(self)
-        from dpfast.report.text import found_lines
+        from dpfast.report.text import lines_of_discovery
 
-        return "\n".join([repr(self), str(self.privacy_), *found_lines(self)])
+        return "\n".join([repr(self), str(self.privacy_), *lines_of_discovery(self)])
 
     def _declared(self, encoding: Any) -> Self:
         """Set the attributes for a schema that declares a whole table; nothing is spent."""

@@ -27,11 +27,11 @@ from dpfast.learners.parameters import (
 )
 from dpfast.learners.saving import entries, found_facts, found_shares
 from dpfast.learners.units import bounded_rows, own_generator
-from dpfast.tables.arrays import refuse_masked, untyped, with_text_names
+from dpfast.tables.arrays import as_objects, refuse_masked, with_text_names
 from dpfast.tables.bit_matrix import BitMatrix, SparseBits
 from dpfast.tables.code_bits import CodeBits, bit_count
 from dpfast.tables.codes import CodeTable
-from dpfast.tables.columns import repeated, text_of
+from dpfast.tables.columns import first_repeated, text_of
 from dpfast.tables.discovered import MOST_COLUMNS, Discovered
 from dpfast.tables.encoding import Encoding, encode
 from dpfast.tables.labels import (
@@ -385,14 +385,14 @@ class TableReader(Parameters):
 
     def _named(self, X):
         """Return X with the names of the columns of the fit, for models of undeclared tables."""
-        X = untyped(X) if isinstance(X, list | tuple) else with_text_names(X)
+        X = as_objects(X) if isinstance(X, list | tuple) else with_text_names(X)
         if isinstance(X, CodeTable) or not hasattr(X, "shape"):
             return X
         nameless = self.encoder_._nameless
         refuse_masked("X", X)
         if self.schema is None or nameless:
             X = pa.Table.from_batches([X]) if isinstance(X, pa.RecordBatch) else X  # scikit-learn needs its names
-            if (twice := repeated(getattr(X, "columns", ()) if hasattr(X, "iloc") else ())) is not None:
+            if (twice := first_repeated(getattr(X, "columns", ()) if hasattr(X, "iloc") else ())) is not None:
                 raise ValueError(f"two columns have the name {twice!r}")
             validate_data(self, X, skip_check_array=True, reset=False)
         return with_names(np.asarray(X) if nameless else X, self.encoder_.schema_.names)

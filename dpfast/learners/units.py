@@ -34,13 +34,13 @@ from typing import Any
 import numpy as np
 
 from dpfast import random
-from dpfast.tables.arrays import untyped
+from dpfast.tables.arrays import as_objects
 from dpfast.tables.arrow import Frame
 
 
 def bounded_rows(units: Any, rows_per_unit: int, rng: np.random.Generator) -> np.ndarray | None:
     """Return a mask of the rows to keep, or None if all are kept; `units` has the unit of each row."""
-    ids = untyped(units)
+    ids = as_objects(units)
     if ids.ndim != 1 or not len(ids):
         raise ValueError(f"units must say whose each row is, one entry a row, got shape {ids.shape}")
     if ids.dtype == object:

@@ -144,7 +144,7 @@ class _Tests:
     def _asked(self, counts, draw):
         def question():
             value = np.asarray(counts() if callable(counts) else counts, np.int64)
-            return Question(type(self).__name__, value, "largest", self._exact, claim=self._claim, used=_tested)
+            return Question(type(self).__name__, value, "largest", self._exact, claim=self._claim, used=_counts_tested)
 
         return asked(question, draw, self._rng)
 
@@ -158,7 +158,7 @@ class _Tests:
         raise TypeError(f"{type(self).__name__} holds noise and counts that are private: it is not copied or pickled")
 
 
-def _tested(counts, made):
+def _counts_tested(counts, made):
     """Return the counts that were tested, up to the first positive test, for an answer of `test` or `run`."""
     return counts if isinstance(made, bool) or made is None else counts[: made + 1]
 

@@ -103,7 +103,7 @@ def asked(question: Callable[[], Question], draw: Callable[[], _Answer], rng: np
     return draw() if recorder is None else recorder.answer(question(), draw, rng)
 
 
-def recorded() -> bool:
+def has_recorder() -> bool:
     """Return whether there is a recorder; shortcuts whose draws differ from those of the proof are then disabled."""
     return _recorder.get() is not None
 
@@ -210,7 +210,7 @@ def discrete_gaussian(
     >>> type(discrete_gaussian(17, 2))
     <class 'int'>
     """
-    return _noised(
+    return _add_noise(
         "values",
         values,
         rng,
@@ -250,7 +250,7 @@ def discrete_laplace(
     >>> type(discrete_laplace(17, 2))
     <class 'int'>
     """
-    return _noised(
+    return _add_noise(
         "counts",
         counts,
         rng,
@@ -259,7 +259,7 @@ def discrete_laplace(
     )
 
 
-def _noised(name, values, rng, question, draw):
+def _add_noise(name, values, rng, question, draw):
     """Return integers plus as many draws of noise: an int for an int, else ndarray of int64."""
     values = np.asarray(values)
     if values.dtype.kind not in "iub":

@@ -56,7 +56,7 @@ def roc(
     """
     check_level(level)
     counter = Counter(epsilon, neighbors, budget, random_state)
-    positive, at, edges = _binned(y_true, score, score_range, _bins(bins, np.size(score), epsilon, neighbors))
+    positive, at, edges = _bin_scores(y_true, score, score_range, _bins(bins, np.size(score), epsilon, neighbors))
     noisy = counter.release(_histogram(positive, at, len(edges) - 1))
     negatives, positives = noisy.astype(float)
     area, deviation = _area(negatives, positives, counter.deviation)
@@ -110,7 +110,9 @@ def calibration(
     """
     check_level(level)
     counter = Counter(epsilon, neighbors, budget, random_state)
-    positive, at, edges = _binned(y_true, probability, (0, 1), _bins(bins, np.size(probability), epsilon, neighbors))
+    positive, at, edges = _bin_scores(
+        y_true, probability, (0, 1), _bins(bins, np.size(probability), epsilon, neighbors)
+    )
     noisy = counter.release(_histogram(positive, at, len(edges) - 1))
     return _reliability(noisy, edges, counter.deviation, level, counter.privacy)
 
@@ -138,7 +140,7 @@ def _bins(bins, n, epsilon, neighbors):
     return bins
 
 
-def _binned(y_true, score, score_range, bins):
+def _bin_scores(y_true, score, score_range, bins):
     """Return a mask of the positive rows, the bins of all rows, and the edges of the bins."""
     refuse_masked("y_true", y_true)
     refuse_masked("score", score)

@@ -15,14 +15,14 @@ from dpfast import random
 from dpfast.accounting import Budget, Composed, Cost, PrivacySpend, Release, discrete_gaussian_sigma
 from dpfast.accounting.claims import pair_cost, warn, warn_of_claim
 from dpfast.accounting.costs import discrete_gaussian_cost
-from dpfast.accounting.numbers import check_neighbors, delta_of, epsilon_of, remembered
+from dpfast.accounting.numbers import cache_results, check_neighbors, delta_of, epsilon_of
 from dpfast.accounting.selection import gaussian_claims, selection_base, selection_epsilon
 from dpfast.learners.base import PrivateClassifier as Learner
 from dpfast.learners.parameters import PrivateParameters
 from dpfast.learners.private import PrivateClassifier
 from dpfast.learners.units import own_generator
 from dpfast.mechanisms import discrete_gaussian
-from dpfast.tables.arrays import untyped
+from dpfast.tables.arrays import as_objects
 from dpfast.tables.labels import are_equal, labels_as_they_are, seen_labels
 from dpfast.tables.sources import picked
 
@@ -142,14 +142,14 @@ def private_search(
     """
     most = epsilon_of(epsilon), delta_of(delta)
     check_neighbors(neighbors)
-    offered = _offered(estimators)
+    offered = _check_searchable(estimators)
     runs = 3 * len(offered) if runs is None else runs
     if not isinstance(runs, Integral) or isinstance(runs, bool) or not 1 <= runs <= _MOST_RUNS:
         raise ValueError(f"runs must be an integer in [1, {_MOST_RUNS}], got {runs!r}")
     if not isinstance(validation, Real) or not 0 < validation < 1:
         raise ValueError(f"validation must lie in (0, 1), got {validation!r}")
     y, rng = labels_as_they_are(y), random.generator(random_state)
-    X = X if hasattr(X, "shape") else untyped(X)
+    X = X if hasattr(X, "shape") else as_objects(X)
     n = X.shape[0]
     if y.shape != (n,):
         raise ValueError(f"y must have one label for each of {n} rows, got shape {y.shape}")
@@ -181,7 +181,7 @@ def private_search(
     return PrivateSearch(model, index, right, base, each, claim)
 
 
-def _offered(estimators):
+def _check_searchable(estimators):
     """Return clones of the estimators; refuse what cannot be searched."""
     offered = list(estimators)
     if not offered:
@@ -234,7 +234,7 @@ def _run_claim(offered, train, classes, claimed, runs):
     return narrow, each
 
 
-@remembered
+@cache_results
 def _own_claims(costs, base, each, most):
     """Return claims with epsilons up to `most` of releases of any of these costs, and their pair."""
     together = [Composed(cost) for cost in costs]
@@ -242,7 +242,7 @@ def _own_claims(costs, base, each, most):
     return [(base, each), *((epsilon, min(max(t.delta(epsilon) for t in together), 1 - 1e-15)) for epsilon in reach)]
 
 
-@remembered
+@cache_results
 def _as_gaussian(cost, base, each, most):
     """Return whether a release of this cost has all claims of Gaussian noise."""
     together = Composed(cost)

@@ -14,7 +14,7 @@ from dpfast.learners.base import PrivateClassifier as Learner
 from dpfast.learners.parameters import PrivateParameters
 from dpfast.learners.private import PrivateClassifier
 from dpfast.metrics import ConfusionMatrix, Figure, Reliability, Roc
-from dpfast.tables.arrays import untyped
+from dpfast.tables.arrays import as_objects
 from dpfast.tables.labels import labels_as_they_are
 from dpfast.tables.sources import count_rows, picked
 
@@ -267,7 +267,7 @@ def private_split(
     if not isinstance(test_share, Real) or not 0 < test_share < 1:
         raise ValueError(f"test_share must lie in (0, 1), got {test_share!r}")
     y, rng = labels_as_they_are(y), random.generator(random_state)
-    X = untyped(X) if isinstance(X, list | tuple) else X
+    X = as_objects(X) if isinstance(X, list | tuple) else X
     n = count_rows(X)
     if y.shape != (n,):
         raise ValueError(f"y must have one label for each of {n} rows, got shape {y.shape}")

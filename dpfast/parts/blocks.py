@@ -70,7 +70,7 @@ class Piece:
         return int(getattr(self.X, "nbytes", 0)) + self.labels.nbytes + object.__sizeof__(self)
 
 
-def imaged(piece: Piece, image: Callable) -> Piece:
+def with_image(piece: Piece, image: Callable) -> Piece:
     """Return a piece with the same rows, for a learner that reads them by this image."""
     return Piece(piece.X, piece.labels, image)
 

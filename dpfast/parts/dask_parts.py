@@ -128,8 +128,8 @@ def dask_backend(X: Any, y: Any = None, columns: list[str] | None = None, client
     if columns is not None and hasattr(X, "map_partitions"):
         there = {*X.columns}
         X = X[[name for name in columns if name in there]]  # missing columns are refused where the parts are read
-    rows = _delayed(X)
-    labels = [None] * len(rows) if y is None else _delayed(y)
+    rows = _delay_parts(X)
+    labels = [None] * len(rows) if y is None else _delay_parts(y)
     if len(labels) != len(rows):
         raise ValueError(f"y must be in the same parts as X, got {len(labels)} and {len(rows)} parts")
     made = client.compute([*rows, *([] if y is None else labels)])  # in one graph, so that shared tasks run once
@@ -137,7 +137,7 @@ def dask_backend(X: Any, y: Any = None, columns: list[str] | None = None, client
     return DaskBackend(client, client.map(_pair, rows, labels, key="dpfast-pair", pure=False))
 
 
-def _delayed(collection):
+def _delay_parts(collection):
     """Return a delayed object for each part."""
     if isinstance(collection, list | tuple):
         if not all(hasattr(each, "dask") and hasattr(each, "key") for each in collection):

@@ -162,7 +162,7 @@ def answered(state: Any, number: int | None, f: Callable, public: Sequence[Any],
     try:
         with one_thread():  # the engine decides how many parts are asked at a time
             mine = () if own is None or number is None else (own[number],)
-            value = f(state, *mine, *map(_aligned, public))
+            value = f(state, *mine, *map(_align, public))
         return Answer(getattr(state, "mark", b""), value)
     except Exception as error:
         return Answer(b"", Failure(number, error))
@@ -346,8 +346,8 @@ class MemoryParts(EngineParts):
         return [f(part, each, *public) for part, each in zip(self._parts, own, strict=True)]
 
 
-def _aligned(value):
+def _align(value):
     """Return an answer with aligned arrays, as kernels require; in a message an array may start at any byte."""
     if type(value) is tuple:
-        return tuple(map(_aligned, value))
+        return tuple(map(_align, value))
     return np.require(value, None, "A") if isinstance(value, np.ndarray) else value

@@ -67,9 +67,9 @@ class SparkBackend:
         engine._steps, engine._names = (*self._steps, (f, public, self._by_part(own))), (*self._names, name)
         self._files.open.add(name)
         given = {"f": f, "public": public, "own": self._by_part(own), "name": name}
-        engine._paths = self._waited(lambda: _asks(self._paths, _made, **given).persist())
+        engine._paths = self._wait(lambda: _asks(self._paths, _made, **given).persist())
         try:
-            self._waited(engine._paths.collect)  # compute the states now
+            self._wait(engine._paths.collect)  # compute the states now
         except EngineLost:
             engine.close()
             raise
@@ -80,7 +80,7 @@ class SparkBackend:
         asked = {"f": f, "public": public, "own": self._by_part(own)}
         gone, lacking = frozenset(self._files.gone), []
         paths = self._paths if self._tasks == len(self._parts) else self._paths.coalesce(self._tasks)
-        for part, answer in self._collected(paths, _asked, gone=gone, **asked):
+        for part, answer in self._collect(paths, _asked, gone=gone, **asked):
             if answer is None:
                 lacking.append(part)
             else:
@@ -88,7 +88,7 @@ class SparkBackend:
         self._files.gone -= gone
         if lacking:
             again = {"parts": lacking, "steps": self._steps}
-            for part, answer in self._collected(self._frame, _asked_again, **again, **asked):
+            for part, answer in self._collect(self._frame, _ask_again, **again, **asked):
                 yield numbers[part], pickle.loads(answer)
 
     def close(self) -> None:
@@ -101,15 +101,15 @@ class SparkBackend:
         files.closed.add(name)
         with suppress(Exception):  # of Spark, py4j or gRPC: the files are lost with the executors
             if not files.open:
-                _asks(self._paths, _removed, gone=files.closed).collect()
+                _asks(self._paths, _remove_files, gone=files.closed).collect()
             self._paths.unpersist()
 
     def _by_part(self, own):
         """Return arguments by the partitions of the parts."""
         return None if own is None else dict(zip(self._parts, own, strict=True))
 
-    def _collected(self, rows, task, **given):
-        found = self._waited(lambda: _asks(rows, task, **given).collect())
+    def _collect(self, rows, task, **given):
+        found = self._wait(lambda: _asks(rows, task, **given).collect())
         return [(row["part"], row["found"]) for row in found]
 
     def _first_read(self):
@@ -121,7 +121,7 @@ class SparkBackend:
                 raise
             raise ValueError(_OTHER_PYTHON) from None
 
-    def _waited(self, answer):
+    def _wait(self, answer):
         try:
             return answer()
         except Exception as error:  # Spark, py4j and gRPC have no common class
@@ -181,7 +181,7 @@ def _asked(paths, gone, f, public, own):
         yield part, None if state is None else pickle.dumps(answered(state, part, f, public, own))
 
 
-def _asked_again(batches, parts, steps, f, public, own):
+def _ask_again(batches, parts, steps, f, public, own):
     part, state = _pair(batches)
     if part in parts:
         for make, arguments, mine in steps:
@@ -189,7 +189,7 @@ def _asked_again(batches, parts, steps, f, public, own):
         yield part, pickle.dumps(answered(state, part, f, public, own))
 
 
-def _removed(paths, gone):
+def _remove_files(paths, gone):
     for _, path in _paths(paths):
         _remove(path, gone)
     yield from ()

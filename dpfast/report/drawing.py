@@ -244,7 +244,7 @@ def dots(points: Sequence[Dot], description: str) -> str:
         marks.append(f'<text x="{x(value)}" y="{y(0) + 14}" text-anchor="middle">{value:.0%}</text>')
         marks.append(f'<text x="{x(0) - 4}" y="{y(value) + 4}" text-anchor="end">{value:.0%}</text>')
     marks.append(f'<text x="{x(0.5)}" y="{y(0) + 30}" text-anchor="middle">probability that it gives</text>')
-    marks.append(_turned("share that came true", y(0.5)))
+    marks.append(_vertical_title("share that came true", y(0.5)))
     return _picture(side, marks, description, side)
 
 
@@ -253,10 +253,10 @@ def _titles(title, height):
     across = (
         f'<text x="{_WIDTH / 2:g}" y="{height + _TITLE - 4}" text-anchor="middle">{escape(_short(title, 40))}</text>'
     )
-    return across + _turned(_ADDS, height / 2 - 4)
+    return across + _vertical_title(_ADDS, height / 2 - 4)
 
 
-def _turned(title, middle):
+def _vertical_title(title, middle):
     """Return the title of a vertical axis."""
     return f'<text x="10" y="{middle:g}" text-anchor="middle" transform="rotate(-90 10 {middle:g})">{title}</text>'
 

@@ -62,7 +62,7 @@ def _rules(model):
     head = "<th>order</th><th>condition</th><th>then</th>"
     if worths is not None:
         head += '<th class="n">rows that it decides</th><th class="n">share that it gets right</th>'
-    yield scrolled("the rules", f"<thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody>")
+    yield scroll_region("the rules", f"<thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody>")
     if worths is not None:
         grey = " The counts of grey rules are no more than noise may be: they may decide no row at all." * bool(drowned)
         yield f'<p class="soft">Counts have noise, which the 95% intervals hold.{grey}</p>'
@@ -323,7 +323,7 @@ def columns_table(model: Any) -> Iterable[str]:
         yield f'<p class="soft">and {more:,} more columns</p>'
 
 
-def scrolled(name: str, table: str) -> str:
+def scroll_region(name: str, table: str) -> str:
     """Return a table in a region of this name, which scrolls sideways if the table is wide."""
     return f'<div class="scroll" tabindex="0" role="region" aria-label="{name}"><table>{table}</table></div>'
 
@@ -335,7 +335,7 @@ def plain_table(name: str, head: Iterable[str], rows: Iterable[Iterable[Any]]) -
 
 def _table(name, head, lines):
     heads = "".join(f"<th>{escape(str(cell))}</th>" for cell in head)
-    return scrolled(name, f"<thead><tr>{heads}</tr></thead><tbody>{''.join(lines)}</tbody>")
+    return scroll_region(name, f"<thead><tr>{heads}</tr></thead><tbody>{''.join(lines)}</tbody>")
 
 
 def _line(cells):

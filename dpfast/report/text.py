@@ -23,7 +23,7 @@ def summary(model: Any) -> str:
     if code_columns(model) is not None and hasattr(model, "terms"):
         lines += _by_column(terms(model), model.classes_)
         lines += _by_leaf(model)
-    lines += found_lines(getattr(model, "encoder_", None))
+    lines += lines_of_discovery(getattr(model, "encoder_", None))
     return "\n".join([visible(lines[0], lines=True), *map(visible, lines[1:])])
 
 
@@ -56,7 +56,7 @@ def _by_leaf(model):
         yield f"  {leaf}" + ("" if len(model.classes_) == 2 else f" for {leaf.label}")
 
 
-def found_lines(encoder: Any) -> list[str]:
+def lines_of_discovery(encoder: Any) -> list[str]:
     """Return a heading, and a line for what was discovered of each column; nothing if all columns were declared."""
     found = getattr(encoder, "found_", {})
     if not found:

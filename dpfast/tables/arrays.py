@@ -200,7 +200,7 @@ def as_numbers(X, sparse=()):
     return canonical(X) if sp.issparse(X) else X
 
 
-def untyped(values: Any) -> Any:
+def as_objects(values: Any) -> Any:
     """Return a list as an array of objects, so that no entry changes how the others are read; arrays are unchanged."""
     return np.asarray(values, object if isinstance(values, list | tuple) else None)
 

@@ -16,8 +16,8 @@ import pyarrow.compute as pc
 from dpfast.parts.blocks import slices
 from dpfast.tables.arrays import is_spark, narrowest, refuse_plan, with_text_names
 from dpfast.tables.cells import FIXED, MISSING, all_numbers, date_codes, number_codes, text_cells
-from dpfast.tables.columns import repeated, text_of
-from dpfast.tables.objects import Fault, array_of, identity, plain, typed_array
+from dpfast.tables.columns import first_repeated, text_of
+from dpfast.tables.objects import Fault, array_of, array_of_one_type, identity, plain
 from dpfast.tables.words import Words
 
 _TEXT = pa.large_string()
@@ -50,7 +50,7 @@ class Frame:
             self.names = list(table.columns)
         elif isinstance(table, pa.Table | pa.RecordBatch):
             self._table, self.names = table, table.column_names
-        elif (streamed := _streamed(table)) is not None:
+        elif (streamed := _read_stream(table)) is not None:
             self._table, self.names = streamed, streamed.column_names
         else:
             refuse_plan(table)
@@ -61,7 +61,7 @@ class Frame:
         wrong = next((name for name in self.names if not isinstance(name, str)), None)
         if wrong is not None:
             raise ValueError(f"the names of columns must be text, got {wrong!r}")
-        if (twice := repeated(self.names)) is not None:
+        if (twice := first_repeated(self.names)) is not None:
             raise ValueError(f"two columns have the name {twice!r}")
         self.n = self._rows()
 
@@ -108,7 +108,7 @@ class Frame:
         if not self.is_untyped(name):
             return identities(name, _whole(self._stored(name)), marks)
         values = list(self._table[name])
-        if (array := typed_array(values)) is not None:
+        if (array := array_of_one_type(values)) is not None:
             return identities(name, array, marks)
         place: dict[str, int] = {}
         return np.array([_place(name, row, value, marks, place) for row, value in enumerate(values)], np.int32), [
@@ -152,7 +152,7 @@ def header_of(table: Any) -> dict[str, pa.DataType]:
     return {name: frame.column(name).type for name in frame.names}
 
 
-def _streamed(table: Any) -> pa.Table | None:
+def _read_stream(table: Any) -> pa.Table | None:
     """Return an object with the Arrow stream interface as a table; None for other objects and for a single column."""
     with suppress(pa.ArrowInvalid):
         return pa.table(table) if hasattr(table, "__arrow_c_stream__") else None

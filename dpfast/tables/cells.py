@@ -75,7 +75,7 @@ _DIGITS, _ALL_DIGITS = 5, 17  # of a number as text: the usual ones, and those o
 _LARGEST_WHOLE = 1e15
 _KEPT = 256  # results of `fine_cuts` and of `bin_search`; one of the latter has 100 kB, or more for more than 255 edges
 EQUAL, OCTAVE, MOST = 128, 8, 250  # bins at equal distances, bins between powers of two near 0, edges in all
-COARSE, HALVINGS = 32, 6  # the same for `mixed_cuts`: bins at equal distances, powers of two near 0
+COARSE, HALVINGS = 32, 6  # the same for `mixed_edges`: bins at equal distances, powers of two near 0
 _GLANCE = 16  # texts that are tried first
 
 
@@ -403,7 +403,7 @@ def fine_cuts(low: float, high: float) -> tuple[float, ...]:
 
 
 @lru_cache(maxsize=_KEPT)
-def mixed_cuts(low: float, high: float) -> tuple[float, ...]:
+def mixed_edges(low: float, high: float) -> tuple[float, ...]:
     """Return 31 edges at equal distances and, near 0, at most 6 more on each side: 0 and powers of two.
 
     They increase, up to rounding, within [low, high], and are the same on every machine. Counts and amounts of money

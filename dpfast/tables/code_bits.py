@@ -31,7 +31,7 @@ class CodeBits:
         columns = table.columns or (None,) * table.shape[1]
         names = table.names or [f"x{j}" for j in range(table.shape[1])]
         self._codes = table.codes
-        called, self.spans = _spelled(columns, tuple(names), tuple(table.sizes.tolist()))
+        called, self.spans = _names_of_bits(columns, tuple(names), tuple(table.sizes.tolist()))
         self.feature_names = list(called)
         starts = table.offsets[self.spans[:, 0]]
         self._starts, self._ends = starts + self.spans[:, 1], starts + self.spans[:, 2] + 1
@@ -80,7 +80,7 @@ def bit_count(columns: Sequence[CodeColumn]) -> int:
 
 
 @lru_cache(maxsize=1 << 4)  # by declarations, for repeated fits
-def _spelled(columns, names, sizes):
+def _names_of_bits(columns, names, sizes):
     """Return the name of each bit, and its column, first and last code: int64, shape (bits, 3)."""
     bits = [_bits(*of) for of in zip(columns, sizes, strict=True)]
     called = [f"{name} {meant}" for name, (all_meant, _) in zip(names, bits, strict=True) for meant in all_meant]

@@ -307,7 +307,7 @@ class CodeRows:
 
         `table` and `step` are the result of `rounded` for the coefficients of the scores.
         """
-        return self._summed(_NEAR, kernel.sums, self.shape[1], labels, limits, table, step, constants)
+        return self._sum_blocks(_NEAR, kernel.sums, self.shape[1], labels, limits, table, step, constants)
 
     def pair_sums(self, pairs, labels, limits, table, step, constants):
         """Return the sums of residuals by the cells of pairs of columns: int64, shape (cells of all pairs, 1 or k).
@@ -315,7 +315,7 @@ class CodeRows:
         A column has the same groups in all pairs; the other arguments are those of `residual_sums`.
         """
         cells, add = sum(pair.size for pair in pairs), partial(_pair_sums, pairs)
-        return self._summed(_NEAR_PAIRS, add, cells, labels, limits, table, step, constants)
+        return self._sum_blocks(_NEAR_PAIRS, add, cells, labels, limits, table, step, constants)
 
     def joined(self, pairs):
         """Return the rows with one more column for each pair; its codes are the cells, row by row."""
@@ -364,7 +364,7 @@ class CodeRows:
         rows._set(kernel.Columns(arrays, [*self.sizes, *sizes]), (*self.columns, *[None] * len(sizes)))
         return rows
 
-    def _summed(self, near, add_up, size, labels, limits, table, step, constants):
+    def _sum_blocks(self, near, add_up, size, labels, limits, table, step, constants):
         """Return the total of what `add_up` computes from blocks of residuals: int64, shape (size, k)."""
         k = len(constants)
 

@@ -14,13 +14,13 @@ from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
-from dpfast.tables.cells import CodeColumn, fine_cuts, mixed_cuts
+from dpfast.tables.cells import CodeColumn, fine_cuts, mixed_edges
 from dpfast.tables.naming import listed, meant
 
 BINS = 32  # of a numeric column, unless declared
 MOST_CODES = 1 << 16  # of a column, including missing and other
 SPACINGS = ("equal", "logarithmic", "quantiles", "fine", "mixed")
-_UNTIL_ZERO = {"fine": fine_cuts, "mixed": mixed_cuts}  # spacings that are narrower near 0
+_UNTIL_ZERO = {"fine": fine_cuts, "mixed": mixed_edges}  # spacings that are narrower near 0
 PARTS = ("age", "weekday", "month")
 _TRUTHS = {"false": 0, "0": 0, "true": 1, "1": 1}
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -350,7 +350,7 @@ def _truth(text):
     return _TRUTHS.get(text.strip().lower())
 
 
-def repeated(names):
+def first_repeated(names):
     """Return the first name that occurs a second time, or None."""
     seen = set()
     return next((name for name in names if name in seen or seen.add(name)), None)
@@ -374,7 +374,7 @@ def distinct(column, values, least=1):
         column._refuse("values must not hold a missing one: declare the column nullable")
     if len(values) < least:
         column._refuse("values must be at least one, the list is empty")
-    if (twice := repeated(values)) is not None:
+    if (twice := first_repeated(values)) is not None:
         column._refuse(f"the value {twice!r} is there twice")
     return values
 

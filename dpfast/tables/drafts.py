@@ -36,7 +36,7 @@ _AMOUNT = re.compile(  # a number that is written with separators of thousands, 
 )
 
 
-def drafted(
+def make_draft(
     table: Any, label: str | None = None, missing: Sequence[str] = ()
 ) -> tuple[list[Column], tuple[str, ...] | None, list[str], list[str]]:
     """Return a draft: columns, classes of the label, marks of missing values, and columns to ignore."""
@@ -56,7 +56,7 @@ def drafted(
         if name == label:
             classes = _values(name, _once(frame, name), marks)
             continue
-        column = _suggested(name, _once(frame, name), frame.n, marks) if values is None else _numeric(name, values)
+        column = _suggest_column(name, _once(frame, name), frame.n, marks) if values is None else _numeric(name, values)
         if column is None:
             ignored.append(name)
         else:
@@ -64,7 +64,7 @@ def drafted(
     return columns, classes, [mark for mark in marks if mark in seen] or [""], ignored
 
 
-def nearly_numbers(schema: Any, table: Any, missing: Sequence[str] = ()) -> dict[str, list[str]]:
+def almost_numeric(schema: Any, table: Any, missing: Sequence[str] = ()) -> dict[str, list[str]]:
     """Return the columns of a draft that are numbers except for a few texts, and these texts, which may mark gaps."""
     frame, found = Frame(table), {}
     text = [column.name for column in schema.columns if isinstance(column, Category | Discovered)]
@@ -183,7 +183,7 @@ def _marks(missing: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*MARKS, *missing)))
 
 
-def _suggested(name: str, array: pa.Array, rows: int, marks: tuple[str, ...]) -> Column | None:
+def _suggest_column(name: str, array: pa.Array, rows: int, marks: tuple[str, ...]) -> Column | None:
     """Return the column that the name and type of what is no number suggest; None for one that should be left out.
 
     Of texts, `array` has each once.

@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike
 
-from dpfast.tables.arrays import is_dask, narrowest, refuse_masked, taken, untyped
+from dpfast.tables.arrays import as_objects, is_dask, narrowest, refuse_masked, taken
 from dpfast.tables.arrow import Frame, identities
 from dpfast.tables.columns import text_of
-from dpfast.tables.objects import NUMBER, OTHER, TRUTH, Fault, plain, typed_array
+from dpfast.tables.objects import NUMBER, OTHER, TRUTH, Fault, array_of_one_type, plain
 
 _CLOSE = 1 << 16
 MOST_READ_OFF = 20  # labels of an undeclared set; more are hardly classes, and may identify persons
@@ -155,9 +155,9 @@ def _cells(y):
     refuse_masked("y", y)
     if not isinstance(y, list | tuple) and not _is_objects(y):
         return None
-    if isinstance(y, list | tuple) and len(y) and (array := typed_array(y)) is not None:
+    if isinstance(y, list | tuple) and len(y) and (array := array_of_one_type(y)) is not None:
         return _checked(*identities("y", array))
-    held = untyped(y)
+    held = as_objects(y)
     if held.ndim == 2 and held.shape[1] == 1:
         from sklearn.utils.validation import column_or_1d
 
@@ -209,7 +209,7 @@ def class_values(identities: Iterable[str]) -> np.ndarray:
 def labels_as_they_are(y: Any, name: str = "y") -> np.ndarray:
     """Return labels as an array: of objects if they have no type, so that none changes how the others are read."""
     refuse_masked(name, y)
-    return untyped(y)
+    return as_objects(y)
 
 
 def are_equal(one: np.ndarray, other: np.ndarray) -> np.ndarray:

@@ -80,7 +80,7 @@ def _number(value):
     return text_of(near) if near == value else str(value)  # a Fraction, say
 
 
-def typed_array(values: Sequence[Any]) -> pa.Array | None:
+def array_of_one_type(values: Sequence[Any]) -> pa.Array | None:
     """Return a list as an Arrow array if all of it is of one plain type of Python or missing, else None."""
     types = {each for each in set(map(type, values)) if each.__name__ not in _MISSING}
     if len(types) > 1 or not types <= _PLAIN.keys():
@@ -102,7 +102,7 @@ def array_of(name: str, values: Sequence[Any]) -> pa.Array:
     kinds = {_kind(each) for each in types}
     if len(kinds) > 1 and kinds <= _AS_IN_A_FILE:
         return _written(name, values)
-    kind = _only_kind(name, values, types)
+    kind = _one_kind(name, values, types)
     if kind is None:
         return pa.nulls(len(values))
     if not kind.startswith(_UNITS) and any(map(_has_unit, types)):  # of what is missing
@@ -122,7 +122,7 @@ def array_of(name: str, values: Sequence[Any]) -> pa.Array:
         raise Fault(name, f"holds {kind} that Arrow cannot hold") from None
 
 
-def _only_kind(name, values, types):
+def _one_kind(name, values, types):
     """Return the kind of all values, or None if all are missing."""
     timed = any(issubclass(each, datetime | time) for each in types)
     if timed and any(getattr(value, "tzinfo", None) is not None for value in values):

@@ -117,7 +117,7 @@ class Parted(Source):
         return PartedEncoding(self._tables(names), schema, label)
 
     def vectors(self, classes: Any = None, *, one_column: bool = False) -> Table:
-        return parted_numbers(self._raw, classes, one_column=one_column)
+        return numbers_in_parts(self._raw, classes, one_column=one_column)
 
     def bounded(self, units: Any, schema: Schema | None, label: Label | None, choose: Callable) -> "Parted":
         name = units if isinstance(units, str) else None
@@ -129,7 +129,7 @@ class Parted(Source):
             assert label is not None
             columns = [*schema.names, label.name, *([] if name is None else [name])]
             parts = self._tables(columns).map(_read, schema, label, name)
-        return Parted(bounded_parts(parts, units, choose))
+        return Parted(bound_parts(parts, units, choose))
 
 
 class PartedEncoding:
@@ -201,7 +201,7 @@ def _shares(numbers: list[list[int]]) -> Iterator[list]:
         yield share
 
 
-def parted_numbers(raw: Any, classes: Any = None, *, one_column: bool = False) -> Table:
+def numbers_in_parts(raw: Any, classes: Any = None, *, one_column: bool = False) -> Table:
     """Return a table of numbers without a schema, in parts of type `AsRead`.
 
     The set of labels is read off the rows by default. With `one_column`, rows of one dimension are a column.
@@ -224,7 +224,7 @@ def parted_numbers(raw: Any, classes: Any = None, *, one_column: bool = False) -
     return Table(raw.map(_numbered, known.classes), n, like, known)
 
 
-def bounded_parts(parts: Any, units: Any, choose: Callable) -> Any:
+def bound_parts(parts: Any, units: Any, choose: Callable) -> Any:
     """Return the kept rows of each unit, each in its part, of type `_Read` or `AsRead`.
 
     `choose` is as in `Source.bounded`. Rows are chosen among the rows of all parts together, in their order, so that a

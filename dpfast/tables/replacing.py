@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 _LONG_NAME = 200  # bytes of a file's name; file systems take 255
 
 
-def unfinished(path: str | os.PathLike) -> list[Path]:
+def leftovers(path: str | os.PathLike) -> list[Path]:
     """Return the files that `replace_file` leaves beside a file if its process is killed."""
     path = Path(path)
     return list(path.parent.glob(f"{glob.escape(_stem(path))}.{'[0-9a-f]' * 16}.part"))

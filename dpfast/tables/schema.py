@@ -10,7 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from dpfast.tables.cells import CodeColumn
-from dpfast.tables.columns import Boolean, Category, Column, Date, Numeric, kind_of, names_declared, repeated, text_of
+from dpfast.tables.columns import (
+    Boolean,
+    Category,
+    Column,
+    Date,
+    Numeric,
+    first_repeated,
+    kind_of,
+    names_declared,
+    text_of,
+)
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.naming import listed
 from dpfast.tables.replacing import replace_file
@@ -130,7 +140,7 @@ class Schema:
         if not {*self._unconfirmed} <= {*_OWN_FACTS}:
             raise ValueError(f"unconfirmed of a schema must be some of {', '.join(_OWN_FACTS)}, got {unconfirmed!r}")
         names = [*self.names, *self.ignore, *([self.label.name] if self.label else [])]
-        if (twice := repeated(names)) is not None:
+        if (twice := first_repeated(names)) is not None:
             raise ValueError(f"the column {twice!r} is declared twice")
 
     @property
@@ -237,9 +247,9 @@ class Schema:
         Schema
             Unconfirmed; only the owner may see it until every fact has been confirmed to be public or removed.
         """
-        from dpfast.tables.drafts import drafted
+        from dpfast.tables.drafts import make_draft
 
-        columns, classes, missing_values, ignore = drafted(table, label, missing)
+        columns, classes, missing_values, ignore = make_draft(table, label, missing)
         target = None if label is None else Label(label, classes, True)
         return cls(columns, label=target, missing_values=missing_values, ignore=ignore, unconfirmed=_OWN_FACTS)
 

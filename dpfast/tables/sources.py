@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from dpfast.parts import MemoryParts, Piece
 from dpfast.parts.blocks import Table
-from dpfast.tables.arrays import as_numbers, is_frame, untyped
+from dpfast.tables.arrays import as_numbers, as_objects, is_frame
 from dpfast.tables.arrow import ArrayStore, Frame, UnitStore, header_of, reads_of
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.discovered import Discovered, refuse_many
@@ -241,7 +241,7 @@ class Memory(Source):
             if not table.shape[0] and classes is None:
                 raise ValueError("X must have at least one row, unless classes= declares the labels")
         if one_column:
-            X = untyped(X)
+            X = as_objects(X)
             X = X[:, np.newaxis] if X.ndim == 1 else X
         labels = class_codes(labels_beside(self), None, classes)
         like = X.row_of_zeros() if isinstance(X, CodeTable) else X
@@ -273,7 +273,7 @@ def labelled(source: Source, y: Any) -> Source:
     if isinstance(y, Mapping):
         raise ValueError("y is a dict, and its keys would be learned: give the name of a column of X, or its values")
     if is_frame(y) or hasattr(y, "iloc"):
-        y = _only_column(y)
+        y = _column_of_frame(y)
     other = copy.copy(source)
     if isinstance(y, str) or (isinstance(y, Integral) and is_frame(source.X)):
         other.label = str(y)
@@ -282,7 +282,7 @@ def labelled(source: Source, y: Any) -> Source:
     return other
 
 
-def _only_column(y):
+def _column_of_frame(y):
     """Return the column of a frame that has one; a series is unchanged."""
     if not hasattr(y, "columns"):
         return y
@@ -364,7 +364,7 @@ def _array(X):
     """Return X as an array of two dimensions, with entries of any type; a list as an array of objects."""
     from sklearn.utils.validation import check_array
 
-    return check_array(untyped(X) if isinstance(X, list | tuple) else X, dtype=None, ensure_all_finite=False)
+    return check_array(as_objects(X) if isinstance(X, list | tuple) else X, dtype=None, ensure_all_finite=False)
 
 
 def _is_empty(X):

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from dpfast.parts.blocks import Spool, Storage
 from dpfast.tables.arrays import is_lazy, is_stream
-from dpfast.tables.columns import refuse_lacking, repeated
+from dpfast.tables.columns import first_repeated, refuse_lacking
 from dpfast.tables.encoding import Encoding
 from dpfast.tables.schema import Label, Schema
 from dpfast.tables.sources import Source
@@ -69,7 +69,7 @@ class StreamParts(Source):
 
     def header(self) -> dict[str, pa.DataType]:
         schema = self._stream.schema
-        if (twice := repeated(schema.names)) is not None:
+        if (twice := first_repeated(schema.names)) is not None:
             raise ValueError(f"two columns have the name {twice!r}")
         return dict(zip(schema.names, schema.types, strict=True))
 

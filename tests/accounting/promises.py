@@ -573,25 +573,25 @@ def decision_list_plan(given, found):
     return likely and _cover_curve(t, low(given["epsilon"]), paid) <= low(given["delta"])
 
 
-def _missed(e, bottom, length):
+def _chance_to_miss(e, bottom, length):
     return length * balls.exp(-e * bottom) * (1 + balls.exp(e))
 
 
 @promise(lambda a: {"epsilon": a.real(1e-4, 5), "bottom_score": a.choice([-1, 0, a.number(10**5)]),
                     "max_length": a.number(10**6)})  # fmt: skip
 def sparse_sample_delta(given, found):
-    return found >= min(1, _missed(shift(given["epsilon"]), given["bottom_score"], given["max_length"]))
+    return found >= min(1, _chance_to_miss(shift(given["epsilon"]), given["bottom_score"], given["max_length"]))
 
 
 @promise(lambda a: {"epsilon": a.real(1e-4, 5), "delta": a.delta(), "max_length": a.number(10**6),
                     "calibration": a.choice(["tight", "paper"])})  # fmt: skip
 def sparse_sample_bottom_score(given, found):
-    return _missed(shift(given["epsilon"]), found, given["max_length"]) <= low(given["delta"])
+    return _chance_to_miss(shift(given["epsilon"]), found, given["max_length"]) <= low(given["delta"])
 
 
 def _sampled(e, bottom, length, releases, pure, epsilon, delta):
     """Whether one of the two compositions of `dpfast.accounting.sparse_sample` holds."""
-    if epsilon >= 2 * releases * e + pure and delta >= releases * _missed(e, bottom, length):
+    if epsilon >= 2 * releases * e + pure and delta >= releases * _chance_to_miss(e, bottom, length):
         return True
     spilled = (1 + balls.exp(epsilon)) * releases * length * balls.exp(e - e * bottom)
     return delta > spilled and composed_epsilon(releases * e**2 / 2, delta - spilled, pure, 1, epsilon) <= epsilon

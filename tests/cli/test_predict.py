@@ -10,7 +10,7 @@ import pytest
 import dpfast
 from dpfast.cli.files import kept_settings, read
 from dpfast.learners import saving
-from dpfast.persistence import checked_facts
+from dpfast.persistence import check_facts
 from dpfast.tables import Label, Numeric, Schema
 
 FIT = ["--model", "decision-list", "--epsilon", "1"]
@@ -248,4 +248,4 @@ def test_the_name_of_every_encoding_can_be_kept(trees):
     for alias in {*aliases, *aliases.values(), "utf-8-sig", "ISO_8859-1:1987"}:
         with suppress(LookupError):  # of another platform
             kept = kept_settings(trees, encoding=alias)
-            assert checked_facts({"text": kept}) == {"text": kept}
+            assert check_facts({"text": kept}) == {"text": kept}

@@ -115,15 +115,15 @@ def test_a_model_without_a_schema_takes_columns_in_any_order(run, trees, model, 
 
 
 def test_a_draft_is_refused_until_it_is_confirmed(run, refused, table, tmp_path):
-    drafted = run("schema", "draft", table, "--label", "buys")
-    assert drafted.exit_code == 0
-    assert drafted.stdout.startswith("# A draft from people.csv. It is private until every fact")
-    assert Schema.from_dict(tomllib.loads(drafted.stdout)).unconfirmed == [
+    make_draft = run("schema", "draft", table, "--label", "buys")
+    assert make_draft.exit_code == 0
+    assert make_draft.stdout.startswith("# A draft from people.csv. It is private until every fact")
+    assert Schema.from_dict(tomllib.loads(make_draft.stdout)).unconfirmed == [
         *("job.values", "job.kind", "age.low", "age.high", "age.integer", "age.kind", "ill.kind"),
         *("buys.classes", "missing_values", "ignore"),
     ]
     path = tmp_path / "draft.toml"
-    path.write_text(drafted.stdout)
+    path.write_text(make_draft.stdout)
     assert "unconfirmed draft: job.values, job.kind, age.low" in refused("fit", table, "--schema", path, "--epsilon", 1)
     result = run("schema", "check", table, path)
     assert result.exit_code == 1
@@ -133,7 +133,7 @@ def test_a_draft_is_refused_until_it_is_confirmed(run, refused, table, tmp_path)
     assert result.stdout.endswith(
         "buys.classes is not confirmed\nmissing_values is not confirmed\nignore is not confirmed\n"
     )
-    path.write_text(drafted.stdout.replace(".unconfirmed", ""))
+    path.write_text(make_draft.stdout.replace(".unconfirmed", ""))
     result = run("schema", "check", table, path)
     assert (result.exit_code, result.stdout, result.stderr) == (0, "", "The table is as declared.\n")
     assert run("fit", table, "--schema", path, "--epsilon", 4, "--seed", 1).exit_code == 0

@@ -73,7 +73,7 @@ def test_one_row_moves_the_cells_by_at_most_two_in_sum(rng):
         other[0][i], other[1][i] = rng.random() < 0.5, rng.normal(0.5, 0.6)
         tables = []
         for y, s in ((positive, score), other):
-            tables.append(ranking._histogram(*ranking._binned(y, s, (0, 1), 6)[:2], 6))
+            tables.append(ranking._histogram(*ranking._bin_scores(y, s, (0, 1), 6)[:2], 6))
         assert np.abs(tables[0] - tables[1]).sum() <= 2
 
 

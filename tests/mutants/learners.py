@@ -152,7 +152,7 @@ MUTANTS = [
     _m("halfspace: the mean of the scores moves by half", "halfspaces/model", "(2 * (changes * STEPS) ** 2)", "(2 * STEPS**2)", _HALF),
     _m("halfspace: levels beside the mean cost as much as alone", "halfspaces/model", "(3 if shape.by_middle else 4) * square", "4 * square", _HALF),
     _m("halfspace: the mean of the scores is not paid", "halfspaces/model", "grid.paid * (3 if shape.by_margin else 1)", "grid.paid * (2 if shape.by_margin else 1)", _HALF),
-    Mutant("beside a survey: the mu of the whole is left", "dpfast/accounting/opening.py", "_told_by_mu(math.sqrt(float_below(square)) / _UP", "_told_by_mu(math.sqrt(float_below(square)) * 1.1", "learners/test_discovery.py"),
+    Mutant("beside a survey: the mu of the whole is left", "dpfast/accounting/opening.py", "_budget_of_mu(math.sqrt(float_below(square)) / _UP", "_budget_of_mu(math.sqrt(float_below(square)) * 1.1", "learners/test_discovery.py"),
     Mutant("beside a survey: the rho of the whole is left", "dpfast/accounting/opening.py", "left = rho * (1 - float(share)) * (1 - SLACK)", "left = rho", "learners/test_discovery.py"),
     Mutant("beside a survey: a pure release is not on top", "dpfast/accounting/opening.py", "epsilon * (1 - pure), delta * _KEPT", "epsilon, delta * _KEPT", "learners/test_discovery.py"),
     Mutant("beside a survey: half of its noise", "dpfast/accounting/opening.py", "math.sqrt(moves / (2 * rho * float(share)))", "math.sqrt(moves / (8 * rho * float(share)))", "learners/test_discovery.py"),

@@ -10,7 +10,7 @@ import pytest
 
 from dpfast import HalfspaceClassifier, Schema
 from dpfast.tables import Boolean, Category, Date, Label, Numeric
-from dpfast.tables.drafts import nearly_numbers, remarks
+from dpfast.tables.drafts import almost_numeric, remarks
 from dpfast.tables.naming import alike
 
 
@@ -172,11 +172,11 @@ def test_a_column_that_numbers_the_rows_is_left_out(rng):
 def test_texts_among_numbers_are_told_and_may_be_declared_to_be_missing():
     table = {"age": [str(k) for k in range(18, 90)] + ["18", "k.A."], "size": ["S", "M", "1"] + [None] * 71}
     draft = Schema.draft(table)
-    assert nearly_numbers(draft, table) == {"age": ["k.A."]}
+    assert almost_numeric(draft, table) == {"age": ["k.A."]}
     draft = Schema.draft(table, missing=["k.A."])
     assert isinstance(draft.columns[0], Numeric)
     assert draft.missing_values == ("k.A.",)
-    assert nearly_numbers(draft, table, ["k.A."]) == {}
+    assert almost_numeric(draft, table, ["k.A."]) == {}
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_a_draft_tells_of_numbers_that_are_read_as_words(written, left):
     if left:
         assert said[0].startswith(f"column 'price' holds numbers of which {left} of the values are read as words, such")
         assert said[0].endswith("if the comma is the decimal mark, give --decimal ,")
-    assert nearly_numbers(draft, table) == {}
+    assert almost_numeric(draft, table) == {}
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,11 @@ def projected(
             "step eta": (plan.step, ""),
             "noise sigma of a round": (plan.sigma, ""),
         }
-        promise = [_asked(alpha, beta), *_unprojected(plan, d), _sources("Nguyen, Ullman and Zakynthinou, Theorem 2")]
+        promise = [
+            _asked(alpha, beta),
+            *_without_projection(plan, d),
+            _sources("Nguyen, Ullman and Zakynthinou, Theorem 2"),
+        ]
         _show(f"projected at margin {margin}, ({epsilon}, {delta})-DP, replace", plan, paper, n, rows, promise, json)
 
 
@@ -114,7 +118,11 @@ def net(
             "members of the net": (_members(plan), _members(paper)),
             "exponent per wrong row": (plan.exponent, epsilon / 2),
         }
-        promise = [_asked(alpha, beta), *_unprojected(plan, d), _sources("Nguyen, Ullman and Zakynthinou, Theorem 4")]
+        promise = [
+            _asked(alpha, beta),
+            *_without_projection(plan, d),
+            _sources("Nguyen, Ullman and Zakynthinou, Theorem 4"),
+        ]
         if plan.log10_size >= _MOST:
             promise.append(
                 "No learner can search so large a net; it shows the cost of the guarantee. "
@@ -153,7 +161,7 @@ def _asked(alpha, beta, flipped=""):
     )
 
 
-def _unprojected(plan, d):
+def _without_projection(plan, d):
     if plan.n_components == d:
         yield "The plan is for rows as they are: a random projection to so few components does not keep the margin."
 

@@ -20,7 +20,7 @@ from dpfast.learners.probabilities import confusion
 from dpfast.learners.run import Rows, Run
 from dpfast.learners.saving import entries, integer, integers
 from dpfast.tables import BitMatrix, CodeTable
-from dpfast.tables.arrays import as_numbers, untyped
+from dpfast.tables.arrays import as_numbers, as_objects
 from dpfast.tables.labels import two_classes
 
 
@@ -42,7 +42,7 @@ class Points(Form):
     n_points: int
 
     def coded(self, X: Any) -> Any:
-        X = untyped(_refuse_codes(X))
+        X = as_objects(_refuse_codes(X))
         return X[:, np.newaxis] if X.ndim == 1 else X
 
     def rows(self, X: Any) -> np.ndarray:

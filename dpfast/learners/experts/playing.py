@@ -11,7 +11,7 @@ from dpfast.accounting.zcdp import SLACK
 from dpfast.kernels.multiplicative_weights import Losses, Weights
 from dpfast.learners.base import shown
 from dpfast.learners.parameters import Kind, parameter
-from dpfast.mechanisms.draws import Question, asked, recorded
+from dpfast.mechanisms.draws import Question, asked, has_recorder
 from dpfast.parts.blocks import BLOCK_BYTES, slices
 from dpfast.tables.signed_rows import SparseRows
 
@@ -59,7 +59,7 @@ def played(
     `rounds` are those to play, by default all; in `out`, only the entries of these rounds are written.
     """
     rounds = slice(0, losses.shape[0]) if rounds is None else rounds
-    if not recorded():
+    if not has_recorder():
         return state.play(losses, rng, rounds.start, rounds.stop, out)
     out = np.zeros(losses.shape[0], np.int64) if out is None else out
     for t in range(rounds.start, rounds.stop):

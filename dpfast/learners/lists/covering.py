@@ -26,7 +26,7 @@ from dpfast.kernels import bits, cover
 from dpfast.kernels.cover import Counts, count_rows
 from dpfast.kernels.own import frozen
 from dpfast.learners.lists.rule import Literal, packed
-from dpfast.mechanisms.draws import Claim, Question, asked, recorded
+from dpfast.mechanisms.draws import Claim, Question, asked, has_recorder
 from dpfast.parts.blocks import BLOCK_BYTES, Piece, map_blocks, slices
 from dpfast.tables.bit_matrix import BitMatrix, SparseBits
 from dpfast.tables.code_bits import CodeBits
@@ -311,7 +311,7 @@ def greedy_cover(
         return Question("greedy_cover", state.scores(labels), "range", state.exponent, claim=claim)
 
     for left in range(rounds - 1, 0, -1):
-        if not state.uncovered and not recorded():
+        if not state.uncovered and not has_recorder():
             tail = state.draw_tail(left, rng)
             yield from tail
             if tail[-1][0] == CONSTANT:

@@ -294,7 +294,7 @@ class DecisionListClassifier(PrivateClassifier):
         -------
         str
         """
-        from dpfast.report.text import as_text, found_lines, names_of
+        from dpfast.report.text import as_text, lines_of_discovery, names_of
 
         check_is_fitted(self)
         if feature_names is None:
@@ -303,7 +303,7 @@ class DecisionListClassifier(PrivateClassifier):
             raise ValueError(f"feature_names must number {self._width}, got {len(feature_names)}")
 
         text = as_text(self.rules_, feature_names, self.rule_worth() if hasattr(self, "rule_counts_") else None)
-        return "\n".join([text, *found_lines(getattr(self, "encoder_", None))])
+        return "\n".join([text, *lines_of_discovery(getattr(self, "encoder_", None))])
 
     def __str__(self):
         return self.to_text() if self.__sklearn_is_fitted__() else super().__str__()

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from dpfast.accounting import sparse_sample_plan
 from dpfast.learners.parameters import BETWEEN_0_AND_1, Kind, auto, choice, count, estimator, parameter, positive
 from dpfast.mechanisms import AboveThreshold, sparse_sample
-from dpfast.mechanisms.draws import recorded
+from dpfast.mechanisms.draws import has_recorder
 
 from .splits import essential_lists
 from .streams import Following, PointStream
@@ -174,7 +174,7 @@ class _Teachers(Following):
 
     def _note(self, made, wrong, points, labels):
         """Assign each of these mistakes to a teacher."""
-        if recorded():  # each round has its teacher, as in the proof, so that those of other rounds stay the same
+        if has_recorder():  # each round has its teacher, as in the proof, so that those of other rounds stay the same
             chosen = self.run.rng.integers(len(self.teachers), size=made)[wrong]
         else:
             chosen = self.run.rng.integers(len(self.teachers), size=len(points))

@@ -21,7 +21,7 @@ import numpy as np
 
 from dpfast.accounting.ledger import place_of
 from dpfast.learners.saving import entries, integer, plain
-from dpfast.tables.replacing import rehearse_file, replace_file, unfinished
+from dpfast.tables.replacing import leftovers, rehearse_file, replace_file
 
 fcntl: Any
 try:
@@ -45,7 +45,7 @@ class Checkpoint:
     def __init__(self, path):
         self.path = Path(path).resolve()  # one lock, whatever links lead to the file
         self._lock = _Lock(self.path.with_name(f"{self.path.name}.lock"))
-        for partial in unfinished(self.path):  # left by a process that was killed
+        for partial in leftovers(self.path):  # left by a process that was killed
             partial.unlink()
 
     @classmethod
