@@ -33,6 +33,10 @@ def figures(estimator, X, y, rng, *, epsilon=None, neighbors=None, budget=None, 
     training part and these releases together are (epsilon, delta)-DP, no more. With `units`, each of which is in one
     part only, at most `rows_per_unit` rows of each count, and epsilon is divided by this number.
 
+    X may be an `Encoding`, of which only the rows with a label count; y is then None. Under "replace" their number is
+    private, and a replaced row may be one that is removed and one that is added: all counts are released under
+    "add-remove" with half of epsilon.
+
     A label counts by its text; one that is no class of the model is a wrong prediction. By default epsilon and
     neighbors are those of the estimator. A budget is charged epsilon before anything is drawn.
     """
@@ -41,22 +45,25 @@ def figures(estimator, X, y, rng, *, epsilon=None, neighbors=None, budget=None, 
     from dpfast import metrics
     from dpfast.accounting.numbers import exact
     from dpfast.learners.units import bounded_rows, own_generator
+    from dpfast.metrics.ranking import usual_bins
+    from dpfast.tables.encoding import Encoding
     from dpfast.tables.sources import picked
 
     if units is not None:
         X, y = picked(X, y, bounded_rows(units, rows_per_unit, own_generator(rng)), len(units))
     classes = estimator.classes_
     two = len(classes) == 2 and hasattr(estimator, "predict_proba")
-    relation = neighbors or estimator.neighbors
-    paid = {
-        "epsilon": exact("epsilon", epsilon or estimator.epsilon) / (2 + two) / rows_per_unit,
-        "neighbors": relation,
-        "random_state": rng,
-    }
+    relation, part = neighbors or estimator.neighbors, exact("epsilon", epsilon or estimator.epsilon) / (2 + two)
+    n, y = (len(X), X.labels()) if isinstance(X, Encoding) else (len(y), y)
+    bins = usual_bins(n, part / rows_per_unit, relation)
+    charged = relation
+    if isinstance(X, Encoding) and relation == "replace":
+        relation, part = "add-remove", part / 2
+    paid = {"epsilon": part / rows_per_unit, "neighbors": relation, "random_state": rng}
     true, predicted = _places(y, classes), _places(estimator.predict(X), classes)
     scores = estimator.predict_proba(X)[:, 1] if two else None
     if budget is not None:
-        budget.charge(epsilon or estimator.epsilon, neighbors=relation, what={"model": "score"})
+        budget.charge(epsilon or estimator.epsilon, neighbors=charged, what={"model": "score"})
     accuracy = metrics.accuracy(true, predicted, **paid)
     shown = [Figure("accuracy", str(accuracy), _interval(accuracy))]
     every = np.arange(len(classes) + 1)
@@ -73,7 +80,7 @@ def figures(estimator, X, y, rng, *, epsilon=None, neighbors=None, budget=None, 
     text = f"{share:.3f}, {classes[largest]}: the accuracy of always saying that"
     shown.append(Figure("largest class", text, largest_class | {"label": str(classes[largest])}))
     if two:
-        curve = metrics.roc(true == 1, scores, **paid)
+        curve = metrics.roc(true == 1, scores, bins=bins, **paid)
         shown.insert(0 if share > UNEVEN else 2, Figure("AUC", str(curve.auc), _interval(curve.auc)))
         shown.append(Figure("reliability", "", _points(curve.reliability)))
         shown.append(Figure("confusion", "", _cells(cells, classes)))

@@ -254,8 +254,8 @@ def read_declared(data, schema, memory, **text):
 
 
 def read_codes_of(data, schema, *, label=None, labelled=False, **text):
-    """Return the codes of a table by the schema of a model and, if `labelled`, its labels."""
-    from dpfast.files.encodings import read_codes
+    """Return the codes of a table by the schema of a model, and None; if `labelled`, an `Encoding` with labels."""
+    from dpfast.files.encodings import read_codes, read_encoding
     from dpfast.tables import Label
 
     column = None
@@ -265,4 +265,4 @@ def read_codes_of(data, schema, *, label=None, labelled=False, **text):
             raise ValueError("say which column holds the labels (--label): the model does not know it")
         column = Label(name)
     with errors.status(f"reading {data}"):
-        return read_codes(data, schema, column, **text)
+        return (read_encoding(data, schema, column, **text), None) if labelled else read_codes(data, schema, **text)

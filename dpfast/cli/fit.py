@@ -285,7 +285,7 @@ def _learn_here(state, data, asked, declaration, model, parameters, own, rng):
         reads |= {"memory": memory, "n_features": asked.table.columns}
         table = _plain(data, label=label, needs_label=True, **reads, **text)
         classes = classes_of(table.y, asked.label.classes, data)
-    n, test_share = len(table.y), asked.output.test_share
+    n, test_share = len(table.X if declaration is not None else table.y), asked.output.test_share
     persons = None if privacy.unit is None else persons_of(data, privacy.unit, n, **text)
     drawn = rng.random(n) if persons is None else rng.random(int(persons.max(initial=-1)) + 1)[persons]
     test = drawn < test_share  # has all rows of a person or none
@@ -293,7 +293,7 @@ def _learn_here(state, data, asked, declaration, model, parameters, own, rng):
         raise ValueError(f"{data}: {n} rows are too few for a training and a test part; see --test-share")
     names, bits = table.feature_names, is_packed(table.X)
     X, X_test = _split(table.X, test, memory)
-    y, y_test = table.y[~test], table.y[test]
+    y, y_test = (None, None) if declaration is not None else (table.y[~test], table.y[test])
     del table  # which has the rows once more
 
     def of_persons(rows):
@@ -307,7 +307,8 @@ def _learn_here(state, data, asked, declaration, model, parameters, own, rng):
     learned = Learned(estimator, out, n, values, read_in, learned_in, bits=bits, rows=(X, y))
     if test_share:
         learned.shown = figures(estimator, X_test, y_test, rng, **of_persons(test))
-        learned.exact = estimator.score(X_test, y_test) if rare.show_private and len(y_test) else None
+        labels = X_test.labels() if y_test is None else y_test
+        learned.exact = estimator.score(X_test, labels) if rare.show_private and len(labels) else None
     name_features(estimator, names, label, read_by["text"])
     if learned.shown:
         add_figures(estimator, out, learned.shown, TESTED)

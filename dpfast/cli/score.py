@@ -46,6 +46,7 @@ def score(model: Model, data: Data, asked: ScoreOptions):
         import dpfast
         from dpfast import random
         from dpfast.learners.parameters import EPSILON
+        from dpfast.tables.sources import count_rows
 
         rng, epsilon, neighbors = random.generator(asked.seed), EPSILON.read("epsilon", asked.epsilon), asked.neighbors
         ledger = None if asked.budget is None else charged(asked.budget, neighbors)
@@ -53,7 +54,7 @@ def score(model: Model, data: Data, asked: ScoreOptions):
         text = settings_for(data, estimator, **asked.text.settings)
         ways = asked.label, asked.threshold, asked.numbers
         X, y = table_for(estimator, model, data, *ways, labelled=True, **text)
-        if not len(y):
+        if not count_rows(X):
             raise ValueError(f"{data} has no rows")
         shown = figures(estimator, X, y, rng, epsilon=epsilon, neighbors=neighbors, budget=ledger)
         relation = "replace one row" if neighbors == "replace" else "add or remove one row"

@@ -282,12 +282,12 @@ class PrivateClassifier(TableReader, Private, Saved, Shown, Watched, TableClassi
         if `image` may refuse such a row.
         """
         parts = table.parts.map(with_image, image)
-        widths = parts.each(_read)
+        known = parts.each(_read)
         rows = (form or image)(table.like) if parts.only is None else parts.only.rows
-        if any(each != _width(rows) for each in widths):
+        if any(width != _width(rows) for _, width in known):
             raise ValueError("parts of X must have the same columns and types")
         public = self._public(self._read_codes(table.like), table.labels)
-        public.n_rows = table.n
+        public.n_rows, public.n_labelled = table.n, sum(n for n, _ in known)
         if not self.__sklearn_tags__().classifier_tags.multi_class:
             two_classes(public.classes)
         return parts, rows, public
@@ -321,7 +321,7 @@ def _read(piece):
     n = piece.rows.shape[0]
     if len(piece.labels) != n:
         check_consistent_length(np.empty(n), piece.labels)
-    return _width(piece.rows)
+    return n, _width(piece.rows)
 
 
 def _width(rows):

@@ -41,6 +41,7 @@ class Public:
     classes: np.ndarray | None = None
     declared: bool = True  # whether the classes were declared; else they were read off the rows
     others: dict[str, Any] = field(default_factory=dict)  # attributes by their names
+    n_labelled: int = 0  # rows with a label, which are those that a learner is given: private, and no attribute
 
     def attributes(self) -> dict[str, Any]:
         known = {"n_features_in_": self.n_features, "feature_names_in_": self.feature_names, "classes_": self.classes}

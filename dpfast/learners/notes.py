@@ -7,6 +7,7 @@ from typing import Any
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.naming import listed
 
+WITHOUT_LABEL = "Rows without a label (an empty cell, NA, NULL or ?) were left out."
 MOST_NOTES = 10  # lines that are printed
 _MOST = 0.5  # of the rows
 _PERSON = (
@@ -54,7 +55,7 @@ def _of_labels(model):
         classes = listed(getattr(model, "classes_", []))
         yield (
             f"The labels were discovered: {classes}. Rows with any other label were learned as {encoder.other_label_}; "
-            "classes= (--classes) declares the labels."
+            f"classes= (--classes) declares the labels. {WITHOUT_LABEL}"
         )
     elif known == "read off the rows" and hasattr(model, "classes_"):
         yield "The set of labels was read off the rows and is published as it is; classes= (--classes) declares it."

@@ -48,6 +48,10 @@ class PrivateClassifier(PrivateParameters, CallbackSupportMixin, ClassifierMixin
     A learner is decorated by `estimator`, which writes its constructor, and declares its parameters by `parameter`. The
     name under which its models are saved is that of its class, or ``class Learner(PrivateClassifier, name="...")``.
 
+    Rows without a label are not learned from. Under "replace" the number of the others is then private, and
+    `Task.n_rows` is that of all rows. A learner sets `spares_unlabelled` to True if its plan covers a row more or less,
+    too: if no release moves by more for that than the plan states under "replace". Otherwise such rows are refused.
+
     Parameters
     ----------
     verbose : bool, default=False
@@ -70,6 +74,7 @@ class PrivateClassifier(PrivateParameters, CallbackSupportMixin, ClassifierMixin
     """
 
     reads: ClassVar[Any] = Codes()  # a Form
+    spares_unlabelled: ClassVar[bool] = False
     schema: SchemaLike | None = SCHEMA_OR_NONE
     encoder_share: float | str = ENCODER_SHARE
     verbose: bool = VERBOSE

@@ -14,6 +14,7 @@ from dpfast.files.encodings import source_of
 from dpfast.learners.discovery import discover, labels_seen, plan, suffice, widest
 from dpfast.learners.encoder import TableEncoder
 from dpfast.learners.fitting import NothingLearned, Public
+from dpfast.learners.notes import WITHOUT_LABEL
 from dpfast.learners.parameters import (
     BETWEEN_0_AND_1,
     SCHEMA,
@@ -29,6 +30,7 @@ from dpfast.learners.saving import entries, found_facts, found_shares
 from dpfast.learners.units import bounded_rows, own_generator
 from dpfast.tables.arrays import as_objects, refuse_masked, with_text_names
 from dpfast.tables.bit_matrix import BitMatrix, SparseBits
+from dpfast.tables.cells import LABEL_MARKS
 from dpfast.tables.code_bits import CodeBits, bit_count
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.columns import first_repeated, text_of
@@ -49,6 +51,7 @@ from dpfast.tables.naming import listed
 from dpfast.tables.schema import Label, Schema
 from dpfast.tables.sources import undeclared, with_names
 
+_WITHOUT_GAPS = "integer", "boolean"  # kinds of labels none of which is missing
 MOST_LABELS = 256  # discovered at most
 BOOLEANS = np.array([False, True])
 SCHEMA_OR_NONE = parameter(
@@ -200,14 +203,18 @@ class TableReader(Parameters):
                 )
             if source.width_read_off:
                 warn_of_width()
-            return self._with_rows(source.vectors(classes, one_column=p.one_column))
+            return self._with_rows(source.vectors(classes, one_column=p.one_column), p)
+        if classes is not None and any(text_of(each) in LABEL_MARKS for each in classes):
+            label = Label(label.name, classes)
         classes = label.classes if classes is None else classes
         if isinstance(source.X, CodeTable):
             return self._of_codes(source, classes, p)
         if not labelled and p.schema.label is None:
             raise ValueError("y must be given: the schema declares no label")
         encoding = source.encoded(p.schema, label)
-        self._with_rows(encoding)
+        self._with_rows(encoding, p)
+        if run is not None and classes is not None and kind not in _WITHOUT_GAPS:
+            run.notes.append(WITHOUT_LABEL)
         encoder = TableEncoder(p.schema, neighbors=self.neighbors)
         encoder._nameless = nameless
         if p.schema.to_find:
@@ -219,11 +226,24 @@ class TableReader(Parameters):
         self._encoder = encoder
         return encoding.numbered(encoder.schema_, known)
 
-    def _with_rows(self, table):
-        """Return a table; refuse one without rows if their number is public."""
+    def _with_rows(self, table, p):
+        """Return a table; refuse one without rows if their number is public, and rows without labels if need be."""
         if not table.n and self.neighbors == "replace":
             raise ValueError("X must have at least one row, the table has none")
+        if not table.complete and self.neighbors == "replace" and not self._spares_unlabelled(p):
+            raise ValueError(
+                f"some rows have no label, and {type(self).__name__} as it is set needs one for each row, as their "
+                'number is public under neighbors="replace": leave these rows out; their number is then taken as public'
+            )
         return table
+
+    def _spares_unlabelled(self, p):
+        """Return whether rows without a label may be left out under "replace", where the number of others is private.
+
+        A replaced row may then be a row more or less. So no release of the learner may move by more for that than for
+        any other replaced row, and its claim for the latter must cover both.
+        """
+        return True
 
     def _of_codes(self, source, classes, p):
         """Return a table of codes, whose columns must be those that the schema makes."""
@@ -232,7 +252,7 @@ class TableReader(Parameters):
         if p.schema is None:
             raise ValueError("X is a table of codes, of another schema or of one that leaves something to be found")
         self._encoder = TableEncoder(p.schema)._declared(Encoding(p.schema))
-        return self._with_rows(source.vectors(classes))
+        return self._with_rows(source.vectors(classes), p)
 
     def _declared(self, encoding, classes, kind):
         """Return the labels of all rows as numbers of the declared classes, or of those that occur."""

@@ -82,6 +82,9 @@ class Transaction(Machinery):
                 )
         return plan
 
+    def _spares_unlabelled(self, p):
+        return self._learner.spares_unlabelled
+
     def _refuse_parts(self, p):
         if not self._reads.in_parts and self._reads.why_whole:
             raise ValueError(self._reads.why_whole)

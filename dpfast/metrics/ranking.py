@@ -132,9 +132,14 @@ def _reliability(noisy, edges, deviation, level, privacy):
     return Reliability(edges, observed + blank, low + blank, high + blank, rows, error, privacy)
 
 
+def usual_bins(n, epsilon, neighbors):
+    """Return the number of bins of scores by default: from the number of rows, if it is public."""
+    return 32 if neighbors == "add-remove" else min(_MOST_BINS, max(8, round(math.sqrt(n * float(epsilon)) / 2)))
+
+
 def _bins(bins, n, epsilon, neighbors):
     if isinstance(bins, str) and bins == "auto":
-        return 32 if neighbors == "add-remove" else min(_MOST_BINS, max(8, round(math.sqrt(n * float(epsilon)) / 2)))
+        return usual_bins(n, epsilon, neighbors)
     if isinstance(bins, bool) or not isinstance(bins, int) or not 2 <= bins <= 1 << 16:
         raise ValueError(f'bins must be "auto" or an integer in [2, {1 << 16}], got {bins!r}')
     return bins

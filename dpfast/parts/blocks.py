@@ -83,17 +83,20 @@ class Table(NamedTuple):
     parts : EngineParts
         Parts of type `Piece`, all of them with rows.
     n : int
-        The number of rows.
+        The number of rows, of which those without a label are in no part.
     like : table
         A table with the type and the names of all rows. Of codes, and of parts, it is one row of zeros.
     labels : dpfast.tables.labels.Labels
         The public set of labels; its codes are those of `like` or of the distinct labels.
+    complete : bool
+        Whether every row has a label.
     """
 
     parts: Any
     n: int
     like: Any
     labels: Any
+    complete: bool = True
 
 
 BLOCK_BYTES = 1 << 22  # of input per block

@@ -215,7 +215,7 @@ def _place(name, row, value, marks, place):
         known = identity(value)
     except TypeError as error:
         raise Fault(name, f"holds {error}", row) from None
-    return -1 if known is None or plain(known) in marks else place.setdefault(known, len(place))
+    return -1 if known is None or plain(known).strip() in marks else place.setdefault(known, len(place))
 
 
 def reads_of(name: str, kind: pa.DataType) -> str:

@@ -13,11 +13,11 @@ where m_0 < m_1 < ... are the floats with 8 bits of mantissa from 2^-20 to 2^44;
 first and the last of these codes. Codes of negative numbers are mirrored: such a number is at least -m_{k+1} and below
 -m_k, and numbers from -m_0 on have the code of zero. Codes increase with the numbers, and powers of two are upper ends.
 
-*Texts.* Blanks around a text do not count. A text is missing if it is empty or one of MARKS. It is a number if it
-consists of digits with at most one decimal point and an exponent, or is inf, and a date if it is YYYY-MM-DD, with or
-without a time of day after it; `dpfast.tables.forms` has further forms of both. Everything else is a word. Of a word of
-more than LONGEST characters, its first 64 and a digest of 128 bits are kept; otherwise its space in memory would have
-no bound.
+*Texts.* Blanks around a text do not count. A text is missing if it is empty or one of MARKS; a label is if it is one
+of LABEL_MARKS, since "none" and "-" are answers, too. A text is a number if it consists of digits with at most one
+decimal point and an exponent, or is inf, and a date if it is YYYY-MM-DD, with or without a time of day after it;
+`dpfast.tables.forms` has further forms of both. Everything else is a word. Of a word of more than LONGEST characters,
+its first 64 and a digest of 128 bits are kept; otherwise its space in memory would have no bound.
 
 *Cells of the survey.* Rows are first counted by few cells: numbers by their sign and power of two, with zero for
 itself, dates by their year, and missing ones. A cell of a table is in exactly one of them, or is a word.
@@ -48,6 +48,7 @@ from dpfast.parts.blocks import BLOCK_BYTES, map_blocks, slices
 from dpfast.tables.forms import BEGINNING, DATE, NUMBER, day_of, number_of
 
 MARKS = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "none", "<NA>", "NaT", "?", "-")
+LABEL_MARKS = tuple(mark for mark in MARKS if mark not in ("None", "none", "-"))
 _BITS = 8  # of mantissa
 _LEAST, _MOST = -20, 44  # powers of two
 LEAST = 2.0**_LEAST

@@ -7,9 +7,11 @@ numbers or values until it has been discovered.
 from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import date
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from dpfast.kernels.own import frozen
 from dpfast.parts import MemoryParts, Piece
@@ -31,7 +33,7 @@ from dpfast.tables.cells import SURVEYED, CodeColumn, bin_search, counted_cells,
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.columns import Boolean, Category, Date, Numeric, coder, refuse_lacking, text_of
 from dpfast.tables.discovered import Discovered, bins_of, found_codes, looked_up
-from dpfast.tables.labels import LabelColumn, Labels, class_numbers, column_of
+from dpfast.tables.labels import LabelColumn, Labels, class_numbers, column_of, missing_labels
 from dpfast.tables.objects import Fault
 from dpfast.tables.schema import Label, Schema
 from dpfast.tables.words import Counts, tally
@@ -57,6 +59,8 @@ def read_labelled(table: Any, y: Any, schema: Schema) -> tuple[CodeTable, LabelC
         raise ValueError("y must be given: the schema declares no label")
     encoding = Encoding(schema, schema.label or Label("y"))
     encoding.add(table, y)
+    if encoding.labelled is not None:
+        raise ValueError(f"row {int(np.argmin(encoding.labelled)) + 1} has no label; leave out all rows that have none")
     return encoding.table(), encoding.labels()
 
 
@@ -65,11 +69,15 @@ class Encoding:
 
     `storage` returns a store for an array of a dtype, in memory or elsewhere. `unit` names the column of the unit of
     each row; `units.whole()` then returns numbers of units. An unconfirmed draft is refused.
+
+    A row without a label is counted in `n`, which is also the length and numbers rows, and nothing else is kept of it:
+    codes, counts and labels are those of the other rows.
     """
 
     def __init__(self, schema: Schema, label: Label | None = None, storage: Any = ArrayStore, unit: str | None = None):
         schema.refuse_unconfirmed()
         self.schema, self.n, self._label, self._storage = schema, 0, label, storage
+        self._have_labels: list[np.ndarray] = []  # masks of blocks of rows
         self._readers = [READERS[type(column)](column, schema.missing_values) for column in schema.columns]
         self._stores = [self._new_stores(reader) for reader in self._readers]
         self._labels = None if label is None else TextStore(storage)
@@ -95,12 +103,26 @@ class Encoding:
         """
         frame = Frame(table)
         refuse_lacking(self.names if y is None else self.schema.names, frame.names)
+        labels = kept = None
         try:
-            parts = [reader(frame.column(reader.column.name)) for reader in self._readers]
-            labels = None if self._label is None else self._read_labels(frame, y)
+            if self._label is not None:
+                labels = self._read_labels(frame, y)
+                has_label = labels[0] >= 0
+                if not has_label.all():
+                    kept, labels = np.flatnonzero(has_label), (labels[0][has_label], labels[1])
             units = None if self.units is None else self.units.read(frame.told_apart(self.units.name))
         except Fault as fault:
-            raise Fault(fault.column, fault.what, None if fault.row is None else self.n + fault.row) from None
+            raise self._placed(fault, None) from None
+        try:
+            arrays = (frame.column(reader.column.name) for reader in self._readers)
+            parts = [
+                reader(array if kept is None else array.take(pa.array(kept)))
+                for reader, array in zip(self._readers, arrays, strict=True)
+            ]
+        except Fault as fault:
+            raise self._placed(fault, kept) from None
+        self._have_labels.append(np.ones(frame.n, bool) if labels is None else has_label)
+        vars(self).pop("labelled", None)
         for stores, part in zip(self._stores, parts, strict=True):
             for store, array in zip(stores, part, strict=True):
                 store.append(array)
@@ -110,8 +132,29 @@ class Encoding:
             self.units.append(units)
         self.n += frame.n
 
+    def _placed(self, fault, rows):
+        """Return the fault with the number of its row among all, which was counted among some `rows` of a table."""
+        row = fault.row if rows is None or fault.row is None else int(rows[fault.row])
+        return Fault(fault.column, fault.what, None if row is None else self.n + row)
+
     def __len__(self) -> int:
         return self.n
+
+    @cached_property
+    def labelled(self) -> np.ndarray | None:
+        """Return a mask of the rows that have a label, or None if all have."""
+        mask = np.concatenate([np.empty(0, bool), *self._have_labels])
+        return None if mask.all() else mask
+
+    @property
+    def complete(self) -> bool:
+        """Return whether every row has a label, if labels are read."""
+        return self.labelled is None
+
+    @property
+    def held(self) -> int:
+        """Return the number of rows that have a label: private, also if `n` is public."""
+        return self.n if self.labelled is None else int(self.labelled.sum())
 
     def __getitem__(self, rows: Any) -> "Encoding":
         """Return the rows that a mask or a slice selects."""
@@ -124,9 +167,12 @@ class Encoding:
 
     def _picked(self, groups, move=False):
         """Return encodings of groups of rows; the columns of this one can be freed one by one."""
+        place = None if self.labelled is None else np.cumsum(self.labelled) - 1  # among the rows that are kept
+        masks = [np.ones(len(rows), bool) if place is None else self.labelled[rows] for rows in groups]
+        groups = [rows if place is None else place[rows[mask]] for rows, mask in zip(groups, masks, strict=True)]
         parts = [type(self)(self.schema, self._label, self._storage.of(len(rows))) for rows in groups]
-        for part, rows in zip(parts, groups, strict=True):
-            part.n = len(rows)
+        for part, mask in zip(parts, masks, strict=True):
+            part.n, part._have_labels = len(mask), [mask]
         for stores, *into in zip(self._all_stores(), *(part._all_stores() for part in parts), strict=True):
             for k in range(len(stores)):
                 for new, rows in zip(into, groups, strict=True):
@@ -138,12 +184,12 @@ class Encoding:
         return [*self._stores, *([] if self._labels is None else [[self._labels]])]
 
     def labels(self) -> LabelColumn:
-        """Return the labels of all rows, as the classes of the schema if it declares them."""
+        """Return the labels of the rows that have one, as the classes of the schema if it declares them."""
         assert self._label is not None
         return label_column(self._label, *self.spelled())
 
     def spelled(self) -> tuple[np.ndarray, list]:
-        """Return the labels of all rows as numbers of their identities, and the identities."""
+        """Return the labels as numbers of their identities, and the identities."""
         assert self._labels is not None
         return self._labels.whole()
 
@@ -184,7 +230,7 @@ class Encoding:
             codes = lambda block: number_codes(image[block])  # noqa: E731
         else:
             return None
-        blocks = (counted_cells(codes(block), places, size) for block in slices(self.n, _CODED))
+        blocks = (counted_cells(codes(block), places, size) for block in slices(self.held, _CODED))
         return sum(blocks, np.zeros(size, np.int64))
 
     @staticmethod
@@ -202,12 +248,12 @@ class Encoding:
                 reader = READERS[type(column)](column)
                 stores = [self._coded(reader, made, stores[0]) for made in reader.made]
             arrays += [frozen(store.whole()) for store in stores]
-        return CodeTable.of_columns(schema.code_columns, self.n, arrays)
+        return CodeTable.of_columns(schema.code_columns, self.held, arrays)
 
     def numbered(self, schema: Schema, known: Labels) -> Table:
         """Return all rows as codes by this schema after the discovery, and their classes, as a table of one part."""
         table = self.table(schema)
-        return Table(MemoryParts([Piece(table, known.codes)]), self.n, table.row_of_zeros(), known)
+        return Table(MemoryParts([Piece(table, known.codes)]), self.n, table.row_of_zeros(), known, self.complete)
 
     def _coded(self, reader, made, store):
         """Return the codes of a stored image, by the reader of the discovered column."""
@@ -218,11 +264,11 @@ class Encoding:
             for some in store.words.blocks():
                 known.append(np.fromiter(map(of_word, some), fixed.dtype, len(some)))
             of_words = known.whole()
-            for block in slices(self.n, _CODED):
+            for block in slices(self.held, _CODED):
                 codes.append(looked_up(store.codes(block), fixed, of_words))
             return codes
         image = store.whole()
-        for block in slices(self.n, _CODED):
+        for block in slices(self.held, _CODED):
             part = (image[0][block], image[1]) if isinstance(image, tuple) else image[block]
             codes.append(reader.codes(made, part))
         return codes
@@ -233,12 +279,10 @@ class Encoding:
             frame, n = Frame({name: y}), frame.n
             if frame.n != n:
                 raise ValueError(f"X and y must have as many rows, got {n} and {frame.n}")
-        index, known = frame.identities(name, self.schema.missing_values)
-        if (index < 0).any():
-            raise Fault(name, "has no label; leave out all rows that have none", int(np.argmax(index < 0)))
+        index, known = frame.identities(name, missing_labels(self._label.classes, self.schema.missing_values))
         if self._label.classes is not None:
             codes = class_numbers(known, np.array(self._label.classes), -1)
-            wrong = np.flatnonzero(taken(np.array([*codes, -1]), index) < 0) if -1 in codes else ()
+            wrong = np.flatnonzero(taken(np.array([*codes, 0]), index) < 0) if -1 in codes else ()
             if len(wrong):
                 some = ", ".join(repr(text_of(each)) for each in self._label.classes[:8])
                 raise Fault(name, f"has a label that is not declared; the classes are {some}", int(wrong[0]))

@@ -11,10 +11,12 @@ from numpy.typing import ArrayLike
 
 from dpfast.tables.arrays import as_objects, is_dask, narrowest, refuse_masked, taken
 from dpfast.tables.arrow import Frame, identities
+from dpfast.tables.cells import LABEL_MARKS
 from dpfast.tables.columns import text_of
 from dpfast.tables.objects import NUMBER, OTHER, TRUTH, Fault, array_of_one_type, plain
 
 _CLOSE = 1 << 16
+_BEGINNINGS = [*{ord(mark[:1] or "\0") for mark in (*LABEL_MARKS, " ", "\t")}]  # of texts that may be missing labels
 MOST_READ_OFF = 20  # labels of an undeclared set; more are hardly classes, and may identify persons
 
 
@@ -86,6 +88,59 @@ _DISCRETE = "biuUS"  # kinds of arrays whose values are always finite and discre
 _KINDS = (bool, np.bool_, str, Integral, Real)  # the kind of a class is the first that it is an instance of
 
 
+def missing_labels(classes: Iterable | None, marks: Iterable[str] = ()) -> tuple[str, ...]:
+    """Return the texts that stand for a missing label: LABEL_MARKS and other marks, except those that are classes."""
+    declared = {text_of(each) for each in classes} if classes is not None else set()
+    return tuple(mark for mark in dict.fromkeys((*LABEL_MARKS, *marks)) if mark not in declared)
+
+
+def present(y: Any, classes: ArrayLike | None = None) -> tuple[Any, Any, np.ndarray | None]:
+    """Return the labels that are not missing, and a mask of their rows, or None if all have one.
+
+    Whether a label is missing depends on it alone, and on the declared classes. Labels without a type are returned as
+    numbers of identities and these; for others, the second value is None.
+    """
+    marks = missing_labels(classes)
+    plain_array = isinstance(getattr(y, "dtype", None), np.dtype)
+    if hasattr(y, "__len__") and not plain_array and not isinstance(y, list | tuple | LabelColumn):
+        refuse_masked("y", y)
+        y = np.asarray(y, object)  # of pandas, polars or Arrow
+    known = None
+    if (cells := _cells(y, marks)) is None:
+        has_label = _have_labels(y, marks)
+    else:
+        y, known = cells
+        has_label = y >= 0
+    if has_label is None or has_label.all():
+        return y, known, None
+    return y[has_label], known, has_label
+
+
+def codes_of_labelled(y: Any, classes: ArrayLike | None = None) -> tuple[Labels, np.ndarray | None]:
+    """Return the labels that are not missing, like `class_codes`, and a mask of their rows, or None if all have one."""
+    y, known, has_label = present(y, classes)
+    if known is None:
+        return class_codes(y, None, classes), has_label
+    if classes is not None:
+        return labels_of(y, known, classes), has_label
+    return class_codes(LabelColumn(y, class_values(known)), None), has_label
+
+
+def _have_labels(y, marks):
+    """Return a mask of the labels of a typed array that are not missing, or None if its type has no missing one."""
+    kind = y.dtype.kind if getattr(y, "ndim", 0) == 1 else ""
+    if kind == "f":
+        has_label = ~np.isnan(np.asarray(y))
+    elif kind == "U" and y.size:
+        first = np.ascontiguousarray(y).view(np.uint32).reshape(len(y), -1)[:, 0]
+        maybe = np.flatnonzero(np.isin(first, _BEGINNINGS))
+        has_label = np.ones(len(y), bool)
+        has_label[maybe] = ~np.isin(np.char.strip(np.asarray(y)[maybe]), marks)
+    else:
+        return None
+    return has_label
+
+
 def class_codes(y: Any, n: int | None, classes: ArrayLike | None = None) -> Labels:
     """Return the labels y of n rows, or of None if their number is checked later, as numbers of classes.
 
@@ -147,16 +202,16 @@ def _refuse_few(known, declared):
         raise ValueError(f"y must have at least two classes, got one class only{only}; see classes=")
 
 
-def _cells(y):
+def _cells(y, marks=None):
     """Return labels without a type as numbers of their identities, and the identities; None for typed labels.
 
-    Refused are missing labels, and those that no model can hold.
+    Refused are labels that no model can hold, and without `marks` missing ones; with them, these have the number -1.
     """
     refuse_masked("y", y)
     if not isinstance(y, list | tuple) and not _is_objects(y):
         return None
     if isinstance(y, list | tuple) and len(y) and (array := array_of_one_type(y)) is not None:
-        return _checked(*identities("y", array))
+        return _checked(*identities("y", array, marks or ()), marks is None)
     held = as_objects(y)
     if held.ndim == 2 and held.shape[1] == 1:
         from sklearn.utils.validation import column_or_1d
@@ -165,18 +220,18 @@ def _cells(y):
     if held.ndim != 1 or not len(held):
         return None  # refused as arrays are
     try:
-        return _checked(*Frame({"y": held}).identities("y"))
+        return _checked(*Frame({"y": held}).identities("y", marks or ()), marks is None)
     except Fault as fault:
         raise ValueError(f"y {fault.what}; {_HELD}") from None
 
 
-def _checked(numbers, known):
-    """Return labels as numbers of identities; refuse missing ones, and those that no array of text holds."""
+def _checked(numbers, known, complete=True):
+    """Return labels as numbers of identities; refuse what no array of text holds and, by default, missing labels."""
     _refuse_nul(known)
     if any(each.startswith(f"{OTHER}bytes") for each in known):
         raise ValueError(f"{_HELD}, got bytes: decode them")
     missing = numbers < 0
-    if missing.any():
+    if complete and missing.any():
         raise ValueError(f"Input y contains NaN, or no label, in row {int(np.argmax(missing)) + 1}")
     return numbers, known
 

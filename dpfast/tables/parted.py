@@ -20,7 +20,16 @@ from dpfast.tables.codes import CodeTable
 from dpfast.tables.columns import Category
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.encoding import Encoding, label_column
-from dpfast.tables.labels import Labels, class_codes, label_kind, seen_labels
+from dpfast.tables.labels import (
+    LabelColumn,
+    Labels,
+    class_codes,
+    class_values,
+    codes_of_labelled,
+    label_kind,
+    present,
+    seen_labels,
+)
 from dpfast.tables.marks import AsRead, arrays_of, digest
 from dpfast.tables.schema import Label, Schema
 from dpfast.tables.sources import (
@@ -137,8 +146,9 @@ class PartedEncoding:
 
     def __init__(self, raw: Any, schema: Schema, label: Label | None = None):
         parts = raw.map(_read, schema, label)
-        sizes = parts.each(len)
-        self.schema, self.label, self.n = schema, label, sum(sizes)
+        sizes, held = np.array(parts.each(_sizes), np.int64).reshape(-1, 2).T
+        self.schema, self.label, self.n = schema, label, int(sizes.sum())
+        self.complete = bool((sizes == held).all())
         self._parts = parts.pick(np.flatnonzero(sizes).tolist())
 
     def labels(self) -> Any:
@@ -169,7 +179,7 @@ class PartedEncoding:
         """Return all rows as codes, with the numbers of their classes, like `Encoding.numbered`."""
         like = CodeTable.of_columns(schema.code_columns, 1)
         numbers = dict(zip(self._spellings, known.codes.tolist(), strict=True))
-        return Table(self._parts.map(_coded, schema, numbers), self.n, like, known)
+        return Table(self._parts.map(_coded, schema, numbers), self.n, like, known, self.complete)
 
     def spelled(self) -> tuple[np.ndarray, list]:
         """Return the distinct labels, like `Encoding.spelled`."""
@@ -218,10 +228,11 @@ def numbers_in_parts(raw: Any, classes: Any = None, *, one_column: bool = False)
             f"parts of X must have the same columns and types: {_put(facts[0])}, but another {_put(facts[odd])}"
         )
     raw = raw.pick([k for k, (n, *_) in enumerate(every) if n])
-    seen = np.unique(np.concatenate(raw.each(_labels_seen)))
+    answers = raw.each(_labels_seen, classes)
+    seen = np.unique(np.concatenate([labels for labels, _ in answers]))
     known = class_codes(seen, len(seen), classes)
     n, like = sum(fact[0] for fact in facts), _like(*facts[0][1:])
-    return Table(raw.map(_numbered, known.classes), n, like, known)
+    return Table(raw.map(_numbered, known.classes), n, like, known, all(complete for _, complete in answers))
 
 
 def bound_parts(parts: Any, units: Any, choose: Callable) -> Any:
@@ -273,11 +284,11 @@ class _Read(Encoding):
 
     @cached_property
     def mark(self) -> bytes:
-        """Return a digest of what was read: features, labels and units in their order."""
+        """Return a digest of what was read: which rows have labels, features, labels and units in their order."""
         stored = [store.whole() for stores in self._all_stores() for store in stores]
         blocks = (block for each in stored if isinstance(each, tuple) for block in _blocks(each[1]))
         arrays = [each[0] if isinstance(each, tuple) else each for each in stored]
-        return digest(*arrays, *map(repr, blocks), *arrays_of(self.owners))
+        return digest(*arrays, *map(repr, blocks), *arrays_of(self.owners), *arrays_of(self.labelled))
 
     @cached_property
     def words(self) -> list[Words]:
@@ -297,6 +308,10 @@ def _words_of(column, stores):
 
 def _blocks(words):
     return words.blocks() if isinstance(words, Words) else [words]
+
+
+def _sizes(encoding):
+    return encoding.n, encoding.held
 
 
 def _counted(encoding):
@@ -399,13 +414,16 @@ def _facts(rows):
     return X.shape[0], X.shape[1], X.dtype.str, getattr(X, "format", "array"), None
 
 
-def _labels_seen(rows):
-    return seen_labels(rows[1])[1]
+def _labels_seen(rows, classes):
+    """Return the labels that occur, and whether every row has one."""
+    y, known, kept = present(rows[1], classes)
+    return seen_labels(y if known is None else LabelColumn(y, class_values(known)))[1], kept is None
 
 
 def _numbered(rows, classes):
     X, y = rows
-    return Piece(X, class_codes(y, len(y), classes).codes)
+    labels, kept = codes_of_labelled(y, classes)
+    return Piece(X if kept is None else picked(X, None, kept, len(kept))[0], labels.codes)
 
 
 def _like(d, dtype, form, names):

@@ -22,7 +22,7 @@ from dpfast.tables.arrow import ArrayStore, Frame, UnitStore, header_of, reads_o
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.discovered import Discovered, refuse_many
 from dpfast.tables.encoding import Encoding
-from dpfast.tables.labels import class_codes, label_kind
+from dpfast.tables.labels import codes_of_labelled, label_kind
 from dpfast.tables.naming import LABELS, not_there
 from dpfast.tables.schema import Label, Schema
 
@@ -243,9 +243,12 @@ class Memory(Source):
         if one_column:
             X = as_objects(X)
             X = X[:, np.newaxis] if X.ndim == 1 else X
-        labels = class_codes(labels_beside(self), None, classes)
+        labels, kept = codes_of_labelled(labels_beside(self), classes)
+        n = len(labels.codes) if kept is None else len(kept)
+        if kept is not None:
+            X, _ = picked(X, None, kept, n)
         like = X.row_of_zeros() if isinstance(X, CodeTable) else X
-        return Table(MemoryParts([Piece(X, labels.codes)]), len(labels.codes), like, labels)
+        return Table(MemoryParts([Piece(X, labels.codes)]), n, like, labels, kept is None)
 
     def bounded(self, units: Any, schema: Schema | None, label: Label | None, choose: Callable) -> "Memory":
         if isinstance(units, str):

@@ -3,11 +3,13 @@ import re
 
 import numpy as np
 import pytest
+from people import SCHEMA, people
 
 import dpfast
 from dpfast.accounting import Budget
 from dpfast.cli.figures import figures
 from dpfast.metrics.figure import Counter
+from dpfast.tables.encoding import Encoding
 
 
 @pytest.fixture
@@ -117,3 +119,56 @@ def test_counts_by_prediction_are_paid_by_what_the_class_sizes_cost(rng, monkeyp
     rows = told[-1].kept
     assert (rows["low"] < rows["high"]) == (relation == "add-remove")
     assert rows["low"] <= rows["value"] <= rows["high"]
+
+
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+def test_figures_of_rows_some_of_which_have_no_label_move_by_what_was_paid_for(monkeypatch, relation):
+    table = people(60)
+    model = dpfast.HalfspaceClassifier(4, random_state=0, schema=SCHEMA).fit(table)
+    released = []
+
+    def noted(counter, counts, of=Counter.release):
+        released.append((np.asarray(counts, np.int64), float(counter._scale)))
+        return of(counter, counts)
+
+    def asked(labels, kept=None):
+        released.clear()
+        encoding = Encoding(SCHEMA, SCHEMA.label)
+        encoding.add(table.assign(buys=labels) if kept is None else table.assign(buys=labels)[:kept])
+        figures(model, encoding, None, np.random.default_rng(0), epsilon=3, neighbors=relation)
+        return released.copy()
+
+    monkeypatch.setattr(Counter, "release", noted)
+    labels = table["buys"].to_numpy(object)
+    gap = np.append(labels[:-1], [None])
+    turned = np.append(labels[:-1], ["no" if labels[-1] == "yes" else "yes"])
+    pairs = [(asked(labels), asked(labels, 59))]
+    if relation == "replace":
+        pairs = [(asked(one), asked(other)) for one, other in ((labels, gap), (gap, turned), (labels, turned))]
+    for one, other in pairs:
+        assert [scale for _, scale in one] == [scale for _, scale in other]
+        cost = sum(np.abs(a - b).sum() / scale for (a, scale), (b, _) in zip(one, other, strict=True))
+        assert cost <= 3 + 1e-9
+    assert sum(np.abs(a - b).sum() / scale for (a, scale), (b, _) in zip(*pairs[-1], strict=True)) > 2.9
+
+
+@pytest.mark.parametrize("kind", ["halfspace", "decision-list", "winnow", "boost", "projected", "finite-class"])
+def test_a_file_in_which_labels_are_missing_is_fitted_and_scored_without_these_rows(run, tmp_path, kind):
+    table = people(3000)
+    gaps = np.resize(["", "NA", " ? ", "null"], 3000)
+    table["buys"] = np.where(np.random.default_rng(1).random(3000) < 0.4, gaps, table["buys"])
+    table.to_csv(tmp_path / "t.csv", index=False)
+    command = ["fit", tmp_path / "t.csv", "--label", "buys", "--classes", "no,yes", "--epsilon", 4, "--seed", 2]
+    result = run(*command, "--schema", "discover", "--model", kind, "--out", tmp_path / "m.json", "--json")
+    assert result.exit_code == 0, result.stderr
+    document = json.loads(result.stdout)
+    assert document["rows"] == 3000
+    assert document["labels"] == ["no", "yes"]
+    assert any("without a label" in note for note in document["notes"])
+    assert document["figures"]["accuracy"]["value"] > 0.65
+    told = document["figures"]["rows"]
+    assert told["low"] < 0.6 * 600 < told["high"] + 60
+    scored = run("score", tmp_path / "m.json", tmp_path / "t.csv", "--epsilon", 4, "--seed", 2, "--json")
+    assert scored.exit_code == 0, scored.stderr
+    assert json.loads(scored.stdout)["figures"]["rows"]["value"] == pytest.approx(1800, abs=100)
+    assert len(run("predict", tmp_path / "m.json", tmp_path / "t.csv").stdout.splitlines()) == 3000

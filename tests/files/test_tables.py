@@ -199,7 +199,6 @@ FAULTS = {
     "no date": ("2019-07-04", "soon", "line 7, column 'seen' holds no date"),
     "neither true nor false": (",FALSE", ",often", "line 3, column 'smokes' holds a value that is not declared"),
     "a label that is not declared": ("no,clerk", "maybe,clerk", "line 7, column 'buys' has a label that is not"),
-    "no label": ("no,clerk", ",clerk", "line 7, column 'buys' has no label"),
     "a cell more": ("no,clerk", "no,no,clerk", "line 7 has 7 cells, the header row 6"),
     "a cell less": ("no,clerk,", "no,", "line 7 has 5 cells, the header row 6"),
     "a column that is not there": ("age,id", "old,id", "lacks columns that the schema declares: 'age'"),

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import dpfast
-from dpfast.learners.notes import MOST_NOTES, notes_of, suggests_person
+from dpfast.learners.notes import MOST_NOTES, WITHOUT_LABEL, notes_of, suggests_person
 from dpfast.learners.transaction import transaction
 from dpfast.tables import Category, Numeric, Schema
 
@@ -47,7 +47,9 @@ def test_vectors_and_labels_read_off_the_rows_are_noted(table):
         assert any("read as vectors of numbers" in note for note in model.notes_)
         assert any("labels was read off the rows" in note for note in model.notes_)
     declared = dpfast.Schema([dpfast.tables.Numeric("age", 0, 100)], label="y")
-    assert dpfast.HalfspaceClassifier(schema=declared, random_state=0).fit(table, classes=["no", "yes"]).notes_ == []
+    assert dpfast.HalfspaceClassifier(schema=declared, random_state=0).fit(table, classes=["no", "yes"]).notes_ == [
+        WITHOUT_LABEL
+    ]
 
 
 def test_a_column_that_suggests_persons_is_said_once_unless_persons_are_protected(table):

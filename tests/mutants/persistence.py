@@ -36,7 +36,7 @@ MUTANTS = [
     _m("checkpoint: what a kill left stays", "learners/winnow/checkpoint", "            partial.unlink()\n", "            pass\n", _CHECKPOINT),
     _m("readers: arrays that expand without end", "files/npz", "                check_expansion(part.file_size, part.compress_size)\n", "                pass\n", "files/test_readers.py"),
     _m("readers: pickles allowed", "files/npz", "allow_pickle=False", "allow_pickle=True", "files"),
-    _m("figures: three releases paid as two", "cli/figures", "/ (2 + two) / rows_per_unit", "/ (1 + two) / rows_per_unit", "cli/test_score.py"),
+    _m("figures: three releases paid as two", "cli/figures", "exact(\"epsilon\", epsilon or estimator.epsilon) / (2 + two)", "exact(\"epsilon\", epsilon or estimator.epsilon) / (1 + two)", "cli/test_score.py"),
     _m("page: a chance of guessing rounded down", "report/html", "wrong.quantize(digits, ROUND_FLOOR)", "wrong.quantize(digits, ROUND_CEILING)", "report/test_page.py"),
     _m("page: a guess without delta", "report/html", "100 * (1 - _exact(privacy.delta)) / (odds + 1)", "100 / (odds + 1)", "report/test_page.py"),
     _m("fit: times for everyone", "cli/fit", "    if show_private:\n        taken", "    if True:\n        taken", "cli/test_fit.py"),

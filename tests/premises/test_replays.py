@@ -381,7 +381,7 @@ TYPED = {  # cells that leave the type of a column as it is, which is public
     "pay": [float("nan"), float("inf"), -1e308, 1e308, 5e-324, 0.0],
     "job": [None, "", "astronaut", "x" * 10_000, "3", "2020-01-01", "clerk"],
     "smokes": [True, False],
-    "buys": ["maybe", "no", "yes"],
+    "buys": ["maybe", "no", "yes", None, "", " ? "],
 }
 ANY = [-5, 200, 1e308, "old", None, "2020-01-01", True, "x" * 1000, 2**70]  # in a text each cell is read by itself
 UNDECLARED = {"frame": False, "Arrow": False, "polars": False, "CSV": True, "Parquet": True}  # whether it is a file
@@ -431,7 +431,7 @@ ODD = [
     *(*ANY, 0, 1, 1.0, "1", " 1 ", 2**53 + 1, 2**63, -1, 0.5, "0.5", Decimal("0.5"), "inf", float("inf"), False),
     *(np.float32(0.1), np.int8(1), np.bool_(True), np.str_("clerk"), "p\0", "\0n1", float("nan"), pd.NA, b"p", [1]),
 ]
-ONE = [1, 1.0, True, "1", np.int64(1), np.float32(1), np.bool_(True), Decimal(1), 0, 2, "x", 0.5, None, 2**63]
+ONE = [1, 1.0, True, "1", np.int64(1), np.float32(1), np.bool_(True), Decimal(1), 0, 2, "x", 0.5, None, 2**63, "", "NA"]
 
 
 @pytest.mark.parametrize("name", DISCOVERING)

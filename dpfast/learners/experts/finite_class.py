@@ -170,6 +170,8 @@ class FiniteClassLearner(CountedClassifier, name="finite-class"):
     delta: float = field(default=0.0, init=False)
     verbose: bool = field(default=False, init=False)
 
+    spares_unlabelled = True
+
     @property
     def reads(self) -> Form:
         """Return the form of the rows, which follows from the kind of hypotheses."""

@@ -76,6 +76,9 @@ class LinearLearner(Voting, PrivateClassifier):
     _surveys_arrays = False
     calibration: str = parameter("tight", choice("tight", "paper"))
 
+    def _spares_unlabelled(self, p):
+        return False  # a row is a round
+
     def _learn(self, table, p, run):
         _, rows, public = self._asked(table, partial(signed_rows, out_of_range=p.out_of_range))
         labels, size = table.labels, rows.shape[1] + p.fit_intercept

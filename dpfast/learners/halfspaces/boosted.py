@@ -182,7 +182,7 @@ class BoostedHalfspaceClassifier(LinearClassifier):
         model.begin(p, noise.sigma / (image.reach * CAP))
         mass = max(1, int(model.density * image.opening.n * CAP))
         weighed = AtLeast() if isinstance(p.measure, LazyBregman) else p.measure
-        rows, begun, _ = measured(seen, image, n, p.weak_learner, weighed, k)
+        rows, begun, _ = measured(seen, image, public.n_labelled, p.weak_learner, weighed, k)
         rate, steps = model.largest_step(), max(1, math.ceil(np.abs(image.log_odds()).max()))
         measure = begun(mass, rate)
         for _ in range(steps):
@@ -197,7 +197,7 @@ class BoostedHalfspaceClassifier(LinearClassifier):
 
     def _even(self, parts, form, public, p, run):
         """Boost rows as they are from equal weights, as the paper does."""
-        rows, start, margins = measured(parts, form, public.n_rows, p.weak_learner, p.measure)
+        rows, start, margins = measured(parts, form, public.n_labelled, p.weak_learner, p.measure)
         n, d = public.n_rows, public.n_features
         density = self._calibrate(p, n, d)
         counted = p.n_rounds * p.rows_per_unit**2  # k rows of a unit move a round k times as far: k^2 rounds' worth
@@ -285,6 +285,9 @@ class BoostedHalfspaceClassifier(LinearClassifier):
     def _refuse_parts(self, p):
         if type(p.weak_learner) not in _WEAK.values() or type(p.measure) not in _MEASURES.values():
             raise ValueError("a table in parts needs a weak_learner= and a measure= of those that have a name")
+
+    def _spares_unlabelled(self, p):
+        return type(p.weak_learner) in _WEAK.values() and type(p.measure) in _MEASURES.values()
 
     def _refuse_rows(self, n, p):
         if p.neighbors != "replace" or p.density == "auto":

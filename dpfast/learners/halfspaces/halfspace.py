@@ -179,6 +179,7 @@ class HalfspaceClassifier(PrivateClassifier, name="halfspace"):
     fit_intercept: bool = parameter(True, flag())
     interactions: int | str = parameter(0, auto(count(0, _MOST_INTERACTIONS)))
     trees: int | str = parameter("auto", auto(count(0, MOST_TREES)))
+    spares_unlabelled = True
 
     @property
     def reads(self) -> Form:

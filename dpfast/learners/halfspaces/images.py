@@ -70,7 +70,7 @@ class Opening:
         `n` is the number of rows, if it is public; each row counts `weight` times in the class sizes.
         """
         sizes = noisy[len(noisy) - classes :] / weight
-        n = float(max(1, sizes.sum() if n is None else n))
+        n = rows_told(sizes, deviation / weight, n)
         told = [
             _denoised(noisy[start : start + size], column, deviation, n)
             for column, start, size in zip(rows.columns, rows.offsets[:-1], rows.sizes, strict=True)
@@ -104,6 +104,17 @@ def _denoised(noisy, column, deviation, n):
     share /= reals.sum(share) or 1.0
     known[:bins] = share * max(n - float(sum(known[bins:])), 0.0)
     return known, 2 * np.cumsum(share) - share - 1 if share.any() else np.zeros(bins)
+
+
+def rows_told(sizes, deviation, n):
+    """Return how many rows have a label, at least 1, from noisy class sizes and, if it is public, the number of rows.
+
+    All rows are taken to have one unless the sizes are clearly fewer.
+    """
+    told = reals.sum(sizes)
+    if n is None or told < n - SURE * deviation * math.sqrt(len(sizes)):
+        n = told
+    return float(max(1, n))
 
 
 def class_sizes(noisy, deviation, n):

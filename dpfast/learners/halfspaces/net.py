@@ -151,6 +151,7 @@ class NetHalfspaceClassifier(CountedClassifier, name="net-halfspace"):
     max_seconds: float = parameter(60.0, positive())
     delta: float = field(default=0.0, init=False)
     reads = Numbers(several_classes=False)
+    spares_unlabelled = True
 
     def plan(self, task: Task) -> Plan:
         nets = self._nets(task.n_columns)
@@ -160,7 +161,7 @@ class NetHalfspaceClassifier(CountedClassifier, name="net-halfspace"):
 
     def learn(self, rows: Rows, plan: Plan, run: Run) -> NetModel:
         nets, key = self._nets(rows.n_columns), run.key()
-        n = int(rows.sum(_number)) if rows.n is None else rows.n
+        n = int(rows.sum(_number))
         scan = nets.scan(rows.parts, n, key, self.verbose)
         member = run.draw("halfspaces", nets.size, lambda exponent, rng: scan.draw(-exponent, rng))
         model = NetModel(member, key, nets)

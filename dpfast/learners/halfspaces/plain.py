@@ -18,7 +18,16 @@ import numpy as np
 from dpfast.kernels import reals
 from dpfast.kernels.reals import log
 from dpfast.learners.calibration import level_counts
-from dpfast.learners.halfspaces.images import LEAST, SHORTER, TOP, Opening, class_counts, class_sizes, labels_of
+from dpfast.learners.halfspaces.images import (
+    LEAST,
+    SHORTER,
+    TOP,
+    Opening,
+    class_counts,
+    class_sizes,
+    labels_of,
+    rows_told,
+)
 from dpfast.learners.halfspaces.steepness import REACH, STEPS, class_odds
 from dpfast.mechanisms.opening import SURE
 from dpfast.tables.unit_rows import CentredRows, Centring
@@ -77,7 +86,7 @@ class PlainImage(PlainShape):
 
     def open(self, noisy, deviation, n):
         sizes = noisy[len(noisy) - self._classes :] / self._weight
-        n = float(max(1, reals.sum(sizes) if n is None else n))
+        n = rows_told(sizes, deviation / self._weight, n)
         self.opening = Opening(n, class_sizes(sizes, deviation / self._weight, n), (), ())
         if self.by_margin:
             share = 0.5 + (sizes[1] - sizes[0]) / (2 * n)

@@ -262,6 +262,9 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
         if p.schedule == "paper":
             raise ValueError('schedule="paper" reads single rows, and no table in parts; use schedule="full-batch"')
 
+    def _spares_unlabelled(self, p):
+        return p.schedule != "paper"
+
     def _refuse_rows(self, n, p):
         if p.schedule == "paper":
             self._steps(p, n, min(self._most_width(p) + p.fit_intercept, p.n_components))

@@ -113,7 +113,7 @@ class Conditions:
 
         `rows_count` are integers, how much a row of each class counts; by default 1.
         """
-        n, classes = public.n_rows, len(public.classes)
+        n, classes = public.n_labelled, len(public.classes)
         options = exponent, weights, self._negated, prior
         read_by_rows = isinstance(self._table, CodeBits | SparseBits) and self._codes is None
         if parts.only is None or read_by_rows or rows_count is not None:

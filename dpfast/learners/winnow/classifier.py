@@ -178,6 +178,9 @@ class DPWinnowClassifier(WinnowStream, Voting, PrivateClassifier):
         simple = p.calibration == "tight" and p.schedule in ("auto", "fixed")
         return ("zcdp", p.probability_share, (Fraction(SIZES_SHARE),)) if simple else super()._spends(p)
 
+    def _spares_unlabelled(self, p):
+        return p.sizes  # a table whose rows are in random intervals; in a stream, a row has a place
+
     def _refuse_parts(self, p):
         if p.schedule != "fixed":
             raise ValueError(

@@ -1,0 +1,239 @@
+"""Rows without a label are not rows of what is learned, and leaving them out costs what a replaced row costs.
+
+Whether a label is missing is decided by its cell alone. Under "replace" the number of all rows is public, and that of
+the rows with a label is private: a replaced row may be a row more or a row less for the learner.
+"""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from people import SCHEMA, people
+from premises.test_replays import LEARNERS, alone, contradicted, held, opposite, replayed, turned, uncovered
+from pyarrow import parquet
+
+import dpfast
+import dpfast.base
+from dpfast.accounting import Budget, cover_delta
+from dpfast.accounting.winnow import winnow_range
+from dpfast.parts import MemoryParts
+from dpfast.tables import Label
+from dpfast.tables.encoding import Encoding
+from dpfast.tables.labels import codes_of_labelled
+
+pytestmark = pytest.mark.filterwarnings("ignore::dpfast.PrivacyWarning", "ignore::UserWarning")
+
+MISSING = [None, float("nan"), pd.NA, pd.NaT, "", " ", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "<NA>", " ? "]
+LABELS = ["-", "+", "none", "None", "no", "0", "na", "Null", "missing", "unknown"]
+NEEDS_ALL = ["linear", "projected, paper", "winnow, sparse vector", "winnow, paper"]
+SIX = {
+    "halfspace": lambda **more: dpfast.HalfspaceClassifier(n_rounds=5, **more),
+    "list": lambda **more: dpfast.DecisionListClassifier(max_rules=4, **more),
+    "winnow": lambda **more: dpfast.DPWinnowClassifier(n_updates=3, **more),
+    "boosted": lambda **more: dpfast.BoostedHalfspaceClassifier(n_rounds=4, **more),
+    "projected": lambda **more: dpfast.ProjectedHalfspaceClassifier(n_rounds=4, **more),
+    "net": lambda **more: dpfast.NetHalfspaceClassifier(n_components=2, **more),
+    "finite class": lambda **more: dpfast.FiniteClassLearner(hypotheses="features", **more),
+}
+SOURCES = {
+    "frame": lambda table, folder: table,
+    "Arrow": lambda table, folder: pa.table({name: [*table[name]] for name in table}),
+    "lists": lambda table, folder: {name: [*table[name]] for name in table},
+    "stream": lambda table, folder: pa.Table.from_pandas(table, preserve_index=False).to_reader(7),
+    "CSV": lambda table, folder: _csv(table, folder / "t.csv"),
+    "Parquet": lambda table, folder: _parquet(table, folder / "t.parquet"),
+    "parts": lambda table, folder: MemoryParts([(table[a:b], None) for a, b in [(0, 100), (100, 107), (107, None)]]),
+}
+
+
+def _csv(table, path):
+    table.to_csv(path, index=False)
+    return path
+
+
+def _parquet(table, path):
+    parquet.write_table(pa.Table.from_pandas(table, preserve_index=False), path)
+    return path
+
+
+def _some(table):
+    """The table without the labels of some rows, among them all of the second part, and which rows keep theirs."""
+    kept = np.random.default_rng(0).random(len(table)) < 0.7
+    kept[100:107] = False
+    return table.assign(buys=table["buys"].astype(object).where(kept, None)), kept
+
+
+# ---- which labels are missing ----------------------------------------------------------------------------------------
+
+
+def test_a_label_is_missing_by_its_cell_alone():
+    for cell in MISSING + LABELS:
+        y, is_label = np.array(["yes", cell, "no"], object), isinstance(cell, str) and cell in LABELS
+        labels, kept = codes_of_labelled(y)
+        assert (kept is None) is is_label, cell
+        encoding = Encoding(SCHEMA, Label("buys"))
+        encoding.add(people(3).assign(buys=y))
+        assert (encoding.labelled is None) is is_label, cell
+        assert encoding.n == 3
+        if isinstance(cell, str):
+            typed, of_typed = codes_of_labelled(y.astype(str))
+            assert (of_typed is None) is is_label, cell
+            assert typed.classes.tolist() == labels.classes.tolist()
+
+
+def test_a_mark_that_is_declared_as_a_class_is_a_label():
+    for y in (["NA", "EU", "NA"], np.array(["NA", "EU", "NA"]), np.array(["NA", "EU", None], object)):
+        labels, kept = codes_of_labelled(y, ["EU", "NA"])
+        assert labels.classes.tolist() == ["EU", "NA"]
+        assert (kept is None) == (y[2] is not None)
+    table = people(400)
+    table["buys"] = np.where(table["buys"] == "yes", "NA", "EU")
+    model = dpfast.HalfspaceClassifier(3.0, random_state=0).fit(table, "buys", classes=["EU", "NA"])
+    assert {*model.predict(table.drop(columns="buys"))} == {"EU", "NA"}
+
+
+def test_floats_with_gaps_are_labels_where_classes_are_declared():
+    table = people(400)
+    y = np.where(table["buys"] == "yes", 1.0, np.where(np.arange(400) % 5, 0.0, np.nan))
+    model = dpfast.HalfspaceClassifier(3.0, random_state=0).fit(table.drop(columns="buys"), y, classes=[0, 1])
+    assert model.classes_.tolist() == [0, 1]
+    codes, kept = codes_of_labelled(y)
+    assert codes.classes.tolist() == [0, 1]
+    assert kept.sum() == len(codes.codes) == np.isfinite(y).sum()
+
+
+# ---- what is learned -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("name", SIX)
+def test_rows_without_a_label_give_the_model_of_the_others(name, source, tmp_path):
+    table, kept = _some(people(300))
+    for k, given in enumerate([{"schema": SCHEMA}, {"schema": "discover"}]):
+        if source == "parts" and k:
+            continue
+        fits = []
+        for j, rows in enumerate((table, table[kept])):
+            folder = tmp_path / f"{k}{j}"
+            folder.mkdir()
+            X = SOURCES[source](rows.reset_index(drop=True), folder)
+            X = dpfast.FileParts(X, label="buys") if source in ("CSV", "Parquet") else X
+            X = dpfast.StreamParts(X, label="buys") if source == "stream" else X
+            y = "buys" if k and source in ("frame", "Arrow", "lists") else None
+            model = SIX[name](neighbors="add-remove", random_state=3, **given)
+            model.fit(X, y, classes=["no", "yes"])
+            fits.append(model)
+        assert fits[0]._released() == fits[1]._released()
+
+
+@pytest.mark.parametrize("name", SIX)
+def test_vectors_without_a_label_give_the_model_of_the_others(name):
+    rng = np.random.default_rng(0)
+    X, y = rng.random((300, 5)) < 0.5, rng.integers(0, 2, 300)
+    kept = rng.random(300) < 0.8
+    gaps = np.where(kept, y, None)
+    for form in (X, dpfast.BitMatrix(X), [(X[:200], gaps[:200]), (X[200:], gaps[200:])]):
+        parted = isinstance(form, list)
+        model = SIX[name](neighbors="add-remove", random_state=3)
+        model.fit(MemoryParts(form) if parted else form, None if parted else gaps, classes=[0, 1])
+        other = SIX[name](neighbors="add-remove", random_state=3).fit(X[kept], y[kept], classes=[0, 1])
+        assert model._released() == other._released()
+
+
+@pytest.mark.parametrize("name", SIX)
+def test_a_table_in_which_no_row_has_a_label_gives_a_model_that_predicts(name):
+    table = people(200)
+    for gaps in (np.full(200, None), np.where(np.arange(200) == 3, "yes", None)):
+        for schema in (SCHEMA, "discover"):
+            model = SIX[name](neighbors="replace", random_state=3, schema=schema)
+            model.fit(table.assign(buys=gaps), "buys" if schema == "discover" else None, classes=["no", "yes"])
+            assert {*model.predict(table)} <= {"no", "yes"}
+            assert model._facts["rows"] == 200
+            assert any("without a label" in note for note in model.notes_)
+
+
+@pytest.mark.parametrize("name", ["halfspace", "boosted", "projected"])
+def test_the_sizes_of_classes_are_those_of_rows_with_a_label(name):
+    table = people(4000)
+    y = np.where(np.arange(4000) % 2, table["buys"], None)
+    model = SIX[name](epsilon=3.0, random_state=0).fit(table.drop(columns="buys"), y, classes=["no", "yes"])
+    told = [(y == each).sum() for each in ("no", "yes")]
+    assert model.class_sizes_ == pytest.approx(told, abs=250)
+
+
+# ---- what it costs ---------------------------------------------------------------------------------------------------
+
+
+def _gone(make):
+    """The neighbour of a table in whose place the last row has no label, or in which it gets one."""
+    (x, y), (x_other, y_other) = make("replace")
+    labelled, other = y.astype(object), y_other.astype(object)
+    gap = np.append(labelled[:-1], [None])
+    return [((x, labelled), (x, gap)), ((x, gap), (x_other, other))]
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_a_row_that_loses_its_label_moves_no_more_than_was_charged(name):
+    learner, moved = LEARNERS[name], 0.0
+    for seed, (make, epsilon) in enumerate(
+        itertools.product((opposite, alone, uncovered, turned, contradicted), (0.5, 20))
+    ):
+        for one, other in _gone(make):
+            given = {"epsilon": epsilon} if learner.make().epsilon != 100 else {}
+            model = learner.make(neighbors="replace", schema="vectors", **given)
+            found = replayed(model, one, other, classes=[0, 1], seed=seed)
+            assert held(found), found
+            if name in NEEDS_ALL:
+                assert any("refused before the charge" in each for each in found.differences) or found.refusal
+                assert "need" in found.refusal + str(found.differences)
+            else:
+                assert not found.differences, found
+                moved = max(moved, found.ratio)
+    assert moved > 0.2 or name in NEEDS_ALL
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("schema", ["declared", "discovered"])
+def test_a_row_of_a_table_that_loses_its_label_moves_no_more_than_was_charged(name, schema):
+    learner, table = LEARNERS[name], people(40)
+    gap = table.assign(buys=np.append(table["buys"].to_numpy(object)[:-1], [None]))
+    given = {"schema": SCHEMA if schema == "declared" else "discover"}
+    for seed, (one, other) in enumerate([(table, gap), (gap, table)]):
+        model = learner.make(neighbors="replace", **given)
+        y = None if schema == "declared" else "buys"
+        found = replayed(model, (one, y), (other, y), classes=["no", "yes"], seed=seed)
+        assert held(found), found
+        assert not found.differences or name in NEEDS_ALL, found
+
+
+def test_a_row_less_costs_a_list_no_more_than_a_row_replaced():
+    for exponent, weight, rounds, epsilon in itertools.product(
+        (0.01, 0.1, 0.5), (0, 0.3, 1), (1, 3, 10, None), (0.1, 0.5, 1, 3, 10)
+    ):
+        given = {"coverage_weight": weight, "max_rounds": rounds}
+        less, replaced = (cover_delta(exponent, epsilon, neighbors=each, **given) for each in ("add-remove", "replace"))
+        assert less <= replaced * (1 + 1e-9)
+
+
+def test_a_row_less_moves_scores_of_winnow_no_further_than_a_row_replaced():
+    for negations, batch in itertools.product((True, False), (1, 4, "all")):
+        less, replaced = (winnow_range(each, negations=negations, batch=batch) for each in ("add-remove", "replace"))
+        assert less <= replaced
+
+
+@pytest.mark.parametrize("name", NEEDS_ALL)
+def test_a_learner_that_needs_every_label_refuses_before_the_charge(name):
+    budget = Budget(100.0, 1e-6)
+    x = np.resize([[0.0, 1.0], [1.0, 1.0]], (10, 2))
+    model = LEARNERS[name].make(budget=budget, schema="vectors")
+    with pytest.raises(ValueError, match=r"some rows have no label, and \w+ as it is set needs one for each row"):
+        model.fit(x, np.array([0, 1] * 4 + [None, 1], object), classes=[0, 1])
+    assert not budget.charges
+
+
+def test_the_learner_of_others_needs_every_label_unless_it_says_otherwise():
+    assert not dpfast.base.PrivateClassifier.spares_unlabelled
+    assert dpfast.NetHalfspaceClassifier.spares_unlabelled
+    assert dpfast.FiniteClassLearner.spares_unlabelled
