@@ -167,7 +167,8 @@ def test_a_file_in_which_labels_are_missing_is_fitted_and_scored_without_these_r
     assert any("without a label" in note for note in document["notes"])
     assert document["figures"]["accuracy"]["value"] > 0.65
     told = document["figures"]["rows"]
-    assert told["low"] < 0.6 * 600 < told["high"] + 60
+    assert told["low"] < told["high"]  # their number is private, and has noise
+    assert told["value"] == pytest.approx(0.6 * 600, abs=100)
     scored = run("score", tmp_path / "m.json", tmp_path / "t.csv", "--epsilon", 4, "--seed", 2, "--json")
     assert scored.exit_code == 0, scored.stderr
     assert json.loads(scored.stdout)["figures"]["rows"]["value"] == pytest.approx(1800, abs=100)
