@@ -30,6 +30,10 @@ from .outputs import add_figures, check_files, keep, learning
 from .report import answer, errors, facts, output, progress, reporting, say, spent, tell
 
 TESTED = "the test part, which the model never saw"
+SURVEYED = (
+    "The table was surveyed like a frame, as its rows suffice for its columns; --numbers reads the rows as vectors of "
+    "numbers."
+)
 MODEL = (
     "Kind of model; halfspace by default if there is a label or a schema. finite-class chooses one feature, its "
     "negation or a constant label by its errors."
@@ -45,7 +49,7 @@ class TableOptions:
         typer.Option(
             rich_help_panel=options.TABLE,
             help="A .toml or .json file that declares the columns of the table, see dpfast schema; or discover, which "
-            "is the default without a --model.",
+            "is the default without a --model, and with one that reads numbers if the rows suffice.",
         ),
     ] = None
     ignore: Annotated[
@@ -69,8 +73,8 @@ class LabelOptions:
         str | None,
         typer.Option(
             rich_help_panel=options.LABEL,
-            help="All labels, as a,b,...; by default those of the schema. Without one they are discovered, or with a "
-            "--model read from the data.",
+            help="All labels, as a,b,...; by default those of the schema. Without one they are discovered with the "
+            "columns, or read from the data if the rows are vectors.",
         ),
     ] = None
 
@@ -169,15 +173,39 @@ class FitOptions:
             raise ValueError("--unit and --rows-per-unit go together")
         check_files(self.output.out, DATA=data, schema=self.table.schema, budget=self.privacy.budget)
 
-    def declaration(self, data: str) -> Any:
+    @property
+    def undeclared(self) -> bool:
+        """Whether nothing is said of the columns of the table, which has a column of labels."""
+        read_as = self.rare.numbers, self.rare.threshold
+        return self.table.schema is None and read_as == (None, None) and self.label.label is not None
+
+    def surveys(self, data: str, parameters: dict[str, Any], own: dict[str, Any]) -> bool:
+        """Return whether a named model surveys a table of numbers, by the rule for arrays with as many rows.
+
+        A model that reads bits by its options declares the table as one of bits.
+        """
+        from dpfast.files.encodings import FileParts
+        from dpfast.files.names import kind_of
+
+        name = self.model.model
+        if not self.undeclared or name is None or self.privacy.unit is not None or self.table.ignore:
+            return False
+        if kind_of(Path(data)) not in ("csv", "parquet") or values_of(name, own) != "either":
+            return False
+        source = FileParts(data, label=self.label.label, **self.table.text.settings)
+        if (shape := source.dense_shape()) is None:
+            return False
+        learned_from = round(shape[0] * (1 - self.output.test_share)), shape[1]
+        source.dense_shape = lambda: learned_from
+        others = {"schema", "threshold", "random_state"}
+        estimator = estimator_of(name, {k: v for k, v in parameters.items() if k not in others})
+        return estimator._checked(source).schema is not None
+
+    def declaration(self, data: str, surveyed: bool) -> Any:
         """Return the schema of the table, which may leave everything to be discovered; None for vectors."""
         table, label, rare = self.table, self.label, self.rare
-        undeclared = (
-            table.schema is None
-            and (self.model.model is None or self.privacy.unit is not None or table.ignore)
-            and (rare.numbers, rare.threshold) == (None, None)
-            and label.label is not None
-        )
+        named = self.model.model is not None and self.privacy.unit is None and not table.ignore
+        undeclared = surveyed or (self.undeclared and not named)
         schema = "discover" if undeclared else table.schema
         ways = label.label, label.classes, self.privacy.unit, table.ignore
         declaration = declaration_of(data, schema, *ways, **table.text.settings)
@@ -235,15 +263,17 @@ def fit(context: typer.Context, data: options.Data, asked: FitOptions, **own):
             "schema": "vectors",
         }
         check_columns(data, asked.table.columns)
-        declaration, model = asked.declaration(data), asked.model.model or "halfspace"
+        model = asked.model.model or "halfspace"
+        parameters = parameters_of(model, context, shared, own)
+        surveyed = asked.surveys(data, parameters, own)
+        declaration = asked.declaration(data, surveyed)
         if declaration is not None:
             declaration = reader_of(model)(declaration)
             share = read_share("--encoder-share", privacy.encoder_share)
-            shared |= {"schema": declaration, "encoder_share": share}
+            parameters |= {"schema": declaration, "encoder_share": share}
         if privacy.budget is not None:
             as_pairs = asked.output.test_share > 0 and rare.scheduler is None
-            shared["budget"] = charged(privacy.budget, privacy.neighbors, privacy.unit, as_pairs=as_pairs)
-        parameters = parameters_of(model, context, shared, own)
+            parameters["budget"] = charged(privacy.budget, privacy.neighbors, privacy.unit, as_pairs=as_pairs)
         if privacy.unit is not None:
             check_persons(privacy.unit, declaration)
         if rare.scheduler is not None:
@@ -251,7 +281,8 @@ def fit(context: typer.Context, data: options.Data, asked: FitOptions, **own):
                 raise ValueError("--scheduler learns from all rows: --test-share must be 0")
             learned = _learn_on_cluster(state, data, asked, declaration, model, parameters)
         else:
-            learned = _learn_here(state, data, asked, declaration, model, parameters, own, rng)
+            notes = [SURVEYED] if surveyed else []
+            learned = _learn_here(state, data, asked, declaration, model, parameters, own, rng, notes)
         tell(learned.estimator)
         if asked.output.json:
             answer(_told(data, asked, model, learned))
@@ -272,7 +303,7 @@ def _learn_on_cluster(state, data, asked, declaration, model, parameters):
     return Learned(estimator, out, n, None, read_in, learned_in)
 
 
-def _learn_here(state, data, asked, declaration, model, parameters, own, rng):
+def _learn_here(state, data, asked, declaration, model, parameters, own, rng, notes):
     """Learn from the rows of the training part, and measure the model on the others."""
     start, label, privacy, rare = time.perf_counter(), asked.label.label, asked.privacy, asked.rare
     text, memory, values = asked.table.text.settings, int(rare.memory * 1e9), None
@@ -300,7 +331,7 @@ def _learn_here(state, data, asked, declaration, model, parameters, own, rng):
         return {} if persons is None else {"units": persons[rows], "rows_per_unit": privacy.rows_per_unit}
 
     read_in = time.perf_counter() - start
-    read_by = {"label": label, "threshold": rare.threshold, "text": kept_settings(data, **text)}
+    read_by = {"label": label, "threshold": rare.threshold, "text": kept_settings(data, **text), "notes": notes}
     given = {"classes": classes} | of_persons(~test)
     estimator = estimator_of(model, parameters)  # only now: its import is slow, and the table may be refused
     out, learned_in = _fitted(state, estimator, data, (X, y), given, asked.output.out, names, bits=bits, **read_by)
@@ -368,7 +399,7 @@ def _plain(data, **options):
         raise ValueError(f"{error}; --schema discover reads text, dates and missing cells, too") from None
 
 
-def _fitted(state, estimator, where, table, given, out, names, *, bits=False, **read_by):
+def _fitted(state, estimator, where, table, given, out, names, *, bits=False, notes=(), **read_by):
     """Fit an estimator to a table, and save it; return its file, and the seconds that the fit took."""
     read_by["bits"] = bits
     learning(state, estimator, names, **read_by)
@@ -376,6 +407,7 @@ def _fitted(state, estimator, where, table, given, out, names, *, bits=False, **
     with progress(estimator, f"learning from {where}"):
         estimator.fit(*table, **given)
     taken = time.perf_counter() - start
+    estimator.notes_ += notes
     return keep(estimator, out, state, names, **read_by), taken
 
 

@@ -102,11 +102,15 @@ class FileParts(Source):
 
     def dense_shape(self) -> tuple[int, int] | None:
         path = Path(self.path)
-        if self.label is not None and self.y is None and kind_of(path) == "parquet":
-            files = ParquetFiles(path)
-            kinds = [kind for name, kind in files.types.items() if name != self.label]
-            wide = self.label in files.types and kinds and all(map(_is_wide_number, kinds))
-            return (sum(files.sizes), len(kinds)) if wide else None
+        if self.label is not None and self.y is None and path.suffix not in (".npy", ".npz"):
+            kind = kind_of(path)
+            if kind == "csv":  # whose cells are text, and may be numbers
+                return self._csv_shape
+            if kind == "parquet":
+                files = ParquetFiles(path)
+                kinds = [each for name, each in files.types.items() if name != self.label]
+                wide = self.label in files.types and kinds and all(map(_is_wide_number, kinds))
+                return (sum(files.sizes), len(kinds)) if wide else None
         shape, dtype, _ = self._array
         return shape if dtype is not None and are_wide_numbers([dtype]) else None
 
@@ -119,6 +123,14 @@ class FileParts(Source):
             return self
         X, y = self._numbers_with_labels()
         return Memory(X, y).with_names(names)
+
+    @cached_property
+    def _csv_shape(self) -> tuple[int, int] | None:
+        """Return the numbers of rows and of features of a CSV file; None if it lacks the label."""
+        names = [*self.header()]
+        if self.label not in names or len(names) == 1:
+            return None
+        return sum(map(len, _column_of_file(self.path, self.label, **self._text))), len(names) - 1
 
     @cached_property
     def _array(self) -> Any:
@@ -372,18 +384,24 @@ def header_of_file(path, **text):
 def units_of_file(path, column, **text):
     """Return a number for each row of a CSV or Parquet file, equal for rows of the same unit, by a column."""
     kept, n = UnitStore(column, ArrayStore), 0
-    with _opened(path, **text) as file:
+    for batch in _column_of_file(path, column, **text):
         try:
-            for batch in file.column(column):
-                kept.append(kept.read(batch))
-                n += len(batch)
-        except csv.Unparsed:
-            file.refuse_ragged()
-            raise
+            kept.append(kept.read(batch))
         except Fault as fault:
             row = None if fault.row is None else n + fault.row
             raise ValueError(f"{path}: {Fault(column, fault.what, row)}") from None
+        n += len(batch)
     return kept.whole()
+
+
+def _column_of_file(path, column, **text):
+    """Yield a column of a CSV or Parquet file, block by block."""
+    with _opened(path, **text) as file:
+        try:
+            yield from file.column(column)
+        except csv.Unparsed:
+            file.refuse_ragged()
+            raise
 
 
 def read_encoding(path, schema, label=None, *, storage_of=lambda most: ArrayStore, unit=None, **text):

@@ -180,7 +180,7 @@ class TableReader(Parameters):
             nameless = source.nameless
             if surveyed and run is not None:
                 run.notes.append(
-                    "The array was surveyed like a frame, as its rows suffice for its columns; "
+                    "The table was surveyed like a frame, as its rows suffice for its columns; "
                     'schema="vectors" (--schema vectors) reads the rows as vectors of numbers.'
                 )
         if p.schema is not None:

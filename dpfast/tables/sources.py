@@ -191,7 +191,7 @@ class Memory(Source):
         self.X, self.y = X, y
 
     @cached_property
-    def tabular(self) -> bool:  # type: ignore[override]
+    def tabular(self) -> bool:
         return is_frame(self.X)
 
     def header(self) -> dict[str, pa.DataType]:

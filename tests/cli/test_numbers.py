@@ -40,7 +40,11 @@ def uncharged(monkeypatch):
 
 @pytest.mark.parametrize(
     "options",
-    [BOOST, ["--model", "projected", "--epsilon", 1], ["--model", "net", "--epsilon", 1, "--components", 2]],
+    [
+        [*BOOST, "--numbers"],
+        ["--model", "projected", "--epsilon", 1, "--numbers"],
+        ["--model", "net", "--epsilon", 1, "--components", 2],
+    ],
     ids=["boost", "projected", "net"],
 )
 def test_real_columns_are_fitted_saved_and_predicted(run, people, rows, tmp_path, options):
@@ -63,6 +67,29 @@ def test_real_columns_are_fitted_saved_and_predicted(run, people, rows, tmp_path
         assert np.mean(predicted.stdout.split() == y) > 0.9
 
 
+@pytest.mark.parametrize("model", ["halfspace", "boost", "projected"])
+def test_a_file_whose_rows_suffice_is_surveyed_for_a_model_of_numbers(run, people, rows, tmp_path, model):
+    pandas = pytest.importorskip("pandas")
+    pandas.read_csv(people).to_parquet(tmp_path / "people.parquet")
+    few = tmp_path / "few.csv"
+    few.write_text("".join(people.read_text().splitlines(keepends=True)[:41]))
+    fit = ["--model", model, "--epsilon", 1, "--label", "outcome", "--seed", 3]
+    for path in (people, tmp_path / "people.parquet"):
+        result = run("fit", path, *fit, "--out", tmp_path / "m.json")
+        assert result.exit_code == 0
+        assert result.stderr.count("The table was surveyed like a frame, as its rows suffice") == 1
+        assert "read as vectors" not in result.stderr
+        learned = dpfast.load(tmp_path / "m.json")
+        assert any("surveyed like a frame" in each for each in learned.notes_)
+        assert learned.encoder_.schema_.names == NAMES
+        predicted = run("predict", tmp_path / "m.json", path, "--label", "outcome").stdout.split()
+        assert np.mean(np.array(predicted) == rows[1]) > 0.9
+        told = json.loads(run("fit", path, *fit, "--json").stdout)
+        assert any("surveyed like a frame" in each for each in told["notes"])
+    for table, other in ((few, []), (people, ["--numbers"]), (people, ["--neighbors", "add-remove"])):
+        assert "note: The rows were read as vectors" in run("fit", table, *fit, *other, "--classes", "ill,well").stderr
+
+
 def test_every_kind_of_file_gives_the_same_model(run, people, rows, tmp_path):
     pandas = pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")
@@ -71,7 +98,8 @@ def test_every_kind_of_file_gives_the_same_model(run, people, rows, tmp_path):
     pandas.read_csv(people).to_parquet(tmp_path / "people.parquet", row_group_size=700)
 
     def released(path, *label):
-        command = ["fit", path, *BOOST, "--seed", 3, "--test-share", 0, *label, "--out", tmp_path / "m.json"]
+        command = ["fit", path, *BOOST, "--numbers", "--seed", 3, "--test-share", 0, *label]
+        command += ["--out", tmp_path / "m.json"]
         assert run(*command).exit_code == 0
         document = json.loads((tmp_path / "m.json").read_text())
         assert document["card"]["public"].pop("label", None) == (label[1] if label else None)
@@ -123,7 +151,7 @@ def test_infinity_in_a_parquet_file_is_refused_before_anything_is_charged(refuse
     path, frame = tmp_path / "people.parquet", pandas.read_csv(people)
     frame.loc[2111, "bmi"] = np.inf
     frame.to_parquet(path, row_group_size=700)
-    said = refused("fit", path, *BOOST, "--label", "outcome")
+    said = refused("fit", path, *BOOST, "--numbers", "--label", "outcome")
     assert "people.parquet: row 2112, column 'bmi' holds inf; features are finite numbers" in said
 
 
@@ -136,8 +164,8 @@ def test_a_table_of_bits_is_packed_if_that_is_declared(run, refused, trees, peop
 
     assert read_as("--bits")[1] == read_as("--threshold", 0.5)[1] == "bits"
     assert "600 rows, 3 features, labels elm, oak" in read_as("--bits")[0]
-    assert "3 features of numbers" in read_as()[0]
-    assert read_as()[1] == read_as("--numbers")[1] == "numbers"
+    assert "3 features of numbers" in read_as("--numbers")[0]
+    assert read_as("--numbers")[1] == "numbers"
     assert len(run("predict", tmp_path / "m.json", trees, "--label", "tree").stdout.split()) == 600
     assert "line 2, column 'age' holds" in refused("fit", people, *BOOST, "--label", "outcome", "--bits")
     for other in (["--model", "decision-list", "--epsilon", 1], [*BOOST, "--weak-learner", "stump"], WINNOW):

@@ -62,6 +62,46 @@ def test_the_same_table_gives_the_same_model_from_every_source(learner, rows, tm
         np.testing.assert_array_equal(model.predict(read), expected, err_msg=name)
 
 
+@pytest.mark.parametrize("learner", SURVEYING)
+def test_a_csv_file_whose_rows_suffice_is_surveyed_like_a_frame_of_its_cells(learner, rows, tmp_path):
+    X, y = rows
+    cells = pd.DataFrame(X).add_prefix("x").astype(str)
+    cells.assign(y=y).to_csv(tmp_path / "t.csv", index=False)
+    model = learner(random_state=0).fit(dpfast.FileParts(tmp_path / "t.csv", label="y"))
+    assert surveyed(model)
+    expected = learner(random_state=0).fit(cells, y)
+    assert model.encoder_.schema_.columns == expected.encoder_.schema_.columns
+    np.testing.assert_array_equal(model.predict(cells), expected.predict(cells))
+
+
+def test_other_csv_files_stay_vectors(rows, tmp_path):
+    X, y = rows
+    frame = pd.DataFrame(X).add_prefix("x").assign(y=y)
+    frame[:40].to_csv(tmp_path / "few.csv", index=False)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    frame.drop(columns="y").to_csv(tmp_path / "unlabelled.csv", index=False)
+    named = dpfast.FileParts(tmp_path / "t.csv", label="y")
+    for table, given in (
+        ((dpfast.FileParts(tmp_path / "few.csv", label="y"),), {}),
+        ((tmp_path / "unlabelled.csv", y), {}),
+        ((named,), {"schema": "vectors"}),
+        ((named,), {"neighbors": "add-remove"}),
+    ):
+        assert not surveyed(dpfast.HalfspaceClassifier(n_rounds=2, random_state=0, **given).fit(*table))
+    assert not surveyed(dpfast.LinearLearner(random_state=0).fit(named))
+
+
+@pytest.mark.parametrize("cell", ["1", "-1e9", "", "a word", '"a\nb"'])
+def test_no_cell_of_a_csv_file_has_a_part_in_the_choice(cell, tmp_path):
+    ways = set()
+    for n in (47, 48):  # 8 rows for each of 6 columns suffice
+        lines = [",".join(["1"] * D + [("no", "yes")[k % 2]]) for k in range(n - 1)]
+        (tmp_path / "t.csv").write_text("\n".join([",".join([*"abcdef", "y"]), *lines, ",".join([cell] * D + ["no"])]))
+        source = dpfast.FileParts(tmp_path / "t.csv", label="y")
+        ways.add((n, source.dense_shape()))
+    assert ways == {(47, (47, D)), (48, (48, D))}
+
+
 def test_an_array_of_integers_is_read_like_a_frame_of_integers(rng):
     X = rng.integers(0, 40, (N, 3))
     y = np.where(X[:, 0] > 20, "yes", "no")
