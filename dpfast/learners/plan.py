@@ -57,6 +57,8 @@ class Task:
         The number of rows if it is public, that is under "replace".
     rows_per_unit : int
         The largest number of rows of a privacy unit: 1 unless `fit` was given units.
+    in_parts : bool
+        Whether the rows lie in files or on a cluster, and not in the memory of this process.
     form : hashable
         Further public facts of the rows: what `reads.describe` returns, by default None.
     noise : tuple of float
@@ -73,6 +75,7 @@ class Task:
     reach: int | None = None
     n_rows: int | None = None
     rows_per_unit: int = 1
+    in_parts: bool = False
     form: Any = None
     noise: tuple[float, ...] = ()
 

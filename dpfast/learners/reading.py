@@ -95,6 +95,7 @@ class TableReader(Parameters):
         `y` and `units` may be names of columns.
         """
         p = super()._checked(X, y, units)
+        self._refuse_parameters()
         p.source, p.units = source_of(X, y), units if isinstance(units, str) else None
         for name in ("_encoder", "_rows_per_unit", "_width_of_codes"):
             vars(self).pop(name, None)
@@ -362,6 +363,9 @@ class TableReader(Parameters):
 
     def _for_units(self, p):
         """Adapt the plan to units of p.rows_per_unit rows, or refuse it; overridden by learners that need this."""
+
+    def _refuse_parameters(self):
+        """Refuse parameters, of valid kinds, that do not suit one another; overridden by some learners."""
 
     def _refuse_parts(self, p):
         """Refuse a table in parts if rows are read one after another; overridden by learners with such parameters."""

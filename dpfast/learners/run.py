@@ -1,7 +1,7 @@
 """What a learner may do with rows: ask for sums over them, and release these with the noise of its plan."""
 
 from collections.abc import Callable, Iterator
-from itertools import takewhile
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -200,15 +200,37 @@ class Run:
         _, noise = self._next(name, size, kinds, "draw")
         return self._counted(name, sample(noise, self._paid.rng))
 
-    def rounds(self, name: str, *, until: Callable[[], bool] = lambda: False) -> Iterator[int]:
+    def draws(
+        self, name: str, size: int, sample: Callable[[Any, np.random.Generator], Iterator], *, progress: bool = False
+    ) -> Iterator:
+        """Yield what a sampler draws one after another: each is a release, and the sampler may end before the plan.
+
+        Parameters
+        ----------
+        name, size
+            As for `draw`.
+        sample : callable
+            ``sample(noise, rng)`` returns an iterator; the noise is that of the plan, a tuple if it has several.
+        progress : bool, default=False
+            Whether there is a progress bar, if wanted.
+
+        Yields
+        ------
+        object
+        """
+        self._planned(name, size, {ExponentialDraw: "exponential", Proved: "proved"}, "draws")
+        most = self._plan[name].times - self._used[name]
+        drawn: Any = islice(sample(self._noise[name], self._paid.rng), most)
+        for each in self._progress(drawn, name, most) if progress else drawn:
+            yield self._counted(name, each)
+
+    def rounds(self, name: str) -> Iterator[int]:
         """Yield the numbers of the rounds that the plan has for this release, with a progress bar if wanted.
 
         Parameters
         ----------
         name : str
             The name of a release of the plan; each round makes one.
-        until : callable, optional
-            Returns whether there is no further round, by what was released; asked after each.
 
         Yields
         ------
@@ -217,7 +239,7 @@ class Run:
         if name not in self._plan:
             raise RuntimeError(f"the plan has no release {name!r}: it names {', '.join(self._plan)}")
         times = self._plan[name].times
-        return iter(self._progress(takewhile(lambda _: not until(), range(times)), name, times))
+        return iter(self._progress(range(times), name, times))
 
     def key(self) -> int:
         """Return a random integer of 128 bits that depends on no row, such as the key of a public projection.
@@ -243,6 +265,11 @@ class Run:
 
     def _next(self, name, size, kinds, verb):
         """Return the mechanism of the next release of this name in a word, and its noise; or refuse it."""
+        kind, noise = self._planned(name, size, kinds, verb), self._noise[name]
+        return kind, noise[self._used[name]] if isinstance(noise, tuple) else noise
+
+    def _planned(self, name, size, kinds, verb):
+        """Return the mechanism of a release in a word; refuse one that is not planned."""
         planned = self._plan.get(name)
         if planned is None:
             raise RuntimeError(f"the plan has no release {name!r}: it names {', '.join(self._plan)}")
@@ -256,8 +283,7 @@ class Run:
             raise RuntimeError(f"{name!r} is planned {planned.times} times, and was released {used} times")
         if size > planned.size:
             raise RuntimeError(f"{name!r} is planned with at most {planned.size:,} entries, got {size:,}")
-        noise = self._noise[name]
-        return kind, noise[used] if isinstance(noise, tuple) else noise
+        return kind
 
     def _counted(self, name, made):
         """Count a release of this name, now that it was made, and return it."""

@@ -7,6 +7,8 @@ from dataclasses import fields
 from functools import lru_cache
 from typing import Any, get_type_hints
 
+import numpy as np
+
 from dpfast.learners.base import PrivateClassifier as Machinery
 from dpfast.learners.base import call_back
 from dpfast.learners.discovery import widest
@@ -30,8 +32,15 @@ class Transaction(Machinery):
         for name in ("_skl_callbacks", "_callback_fit_ctx"):  # the learner's own, which its `fit` calls
             known.pop(name, None)
         self._learner, self._reads = learner, learner.reads
-        self._reads_parts, self._of_vectors = self._reads.in_parts, self._reads.vector_parameters
-        self._surveys_arrays = self._reads.surveys()
+        self._reads_parts = self._reads.in_parts
+
+    @property
+    def _surveys_arrays(self):
+        named = self._reads.vector_parameters
+        of_vectors = [each for each in fields(self._learner) if each.name in named]
+        return self._reads.surveys() and all(
+            np.array_equal(getattr(self._learner, each.name), each.default) for each in of_vectors
+        )
 
     @property
     def _not_saved(self):
@@ -44,7 +53,6 @@ class Transaction(Machinery):
         return self._learner.__sklearn_tags__()
 
     def _checked(self, X=None, y=None, units=None):
-        self._learner.check()
         p = super()._checked(X, y, units)
         p.one_column = self._reads.one_column
         return p
@@ -84,6 +92,9 @@ class Transaction(Machinery):
 
     def _spares_unlabelled(self, p):
         return self._learner.spares_unlabelled
+
+    def _refuse_parameters(self):
+        self._learner.check()
 
     def _refuse_parts(self, p):
         if not self._reads.in_parts and self._reads.why_whole:
@@ -130,6 +141,7 @@ class Transaction(Machinery):
             reach=getattr(form, "reach", None),
             n_rows=n if p.neighbors == "replace" else None,
             rows_per_unit=p.rows_per_unit,
+            in_parts=p.source.in_parts,
             form=self._reads.describe(form),
             noise=() if p.survey is None else p.survey.noise,
         )

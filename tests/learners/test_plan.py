@@ -224,15 +224,23 @@ def test_proved_releases_have_each_their_noise_and_are_drawn_by_samplers(learner
     assert [tuple(event) for event in model.privacy_.events] == [("draws", 2, 2), ("sums", 2, 2), ("last", 1, 1)]
 
 
-def test_rounds_end_when_releases_say_so(learner):
+@pytest.mark.parametrize("end", [2, 9])
+def test_a_sampler_draws_as_many_as_are_planned_or_fewer(learner, end):
     drawn = []
 
-    def does(rows, run):
-        for each in run.rounds("sum", until=lambda: len(drawn) == 2):
+    def sample(noise, rng):
+        assert noise == (0.5, 1.0, 2.0)
+        for each in range(end):
             drawn.append(each)
+            yield each
 
-    learner(does, sum=GaussianSum(2, times=9))
-    assert drawn == [0, 1]
+    model = learner(
+        lambda rows, run: drawn.append([*run.draws("rules", 4, sample, progress=True)]),
+        rules=Proved("exponential", (0.5, 1.0, 2.0), size=4, times=3),
+    )
+    made = min(end, 3)
+    assert drawn == [*range(made), [*range(made)]]
+    assert tuple(model.privacy_.events[0]) == ("rules", made, 3)
 
 
 def test_an_interrupted_fit_has_the_model_that_a_function_shows_and_all_releases_until_then(learner):

@@ -551,7 +551,8 @@ def test_a_page_of_rules_with_long_names_stays_small(rng):
     model = dpfast.DecisionListClassifier(1.0, schema=Schema([Boolean(name) for name in names]), random_state=0).fit(
         frame, rng.integers(0, 2, 300), classes=[0, 1]
     )
-    model.rules_ = [*(model.rules_[:1] * 300), model.rules_[-1]]
+    first, *_, last = model.model_.rules
+    model.model_ = replace(model.model_, rules=(*[first] * 300, last), counted=None)
     del model.rule_counts_
     page = report.page(model)
     assert len(page) < 300_000

@@ -41,6 +41,11 @@ def conjunction_count(d, k, negations):
     return sum(comb(d, j) * (2 if negations else 1) ** j for j in range(1, k + 1))
 
 
+def condition_count(d, k, negations):
+    """Return the number of features over d columns: the columns, or all conjunctions of at most k literals."""
+    return d if k == 1 else conjunction_count(d, min(k, d), negations)
+
+
 def conjunction_codes(d, k, negations):
     """Return their literals, shape (count, k): 2 j for column j, 2 j + 1 for its negation, -1 for none; short first."""
     parts = []
@@ -104,26 +109,21 @@ class Conditions:
             self.count = len(self._columns)
         self.candidates = (1 + self._negated) * self.count
 
-    def rounds(self, max_rules):
-        """Return the number of draws: one per feature and one for the constant true, but at most `max_rules`."""
-        return min(self.count + 1, max_rules or self.count + 1)
-
-    def counts(self, parts, public, rounds, exponent, weights, prior, rows_count=None):
-        """Return the `cover.Counts` of a run over the parts of a table with these `Public` attributes.
+    def counts(self, parts, classes, rounds, exponent, weights, prior, rows_count=None):
+        """Return the `cover.Counts` of a run over the parts of a table.
 
         `rows_count` are integers, how much a row of each class counts; by default 1.
         """
-        n, classes = public.n_labelled, len(public.classes)
         options = exponent, weights, self._negated, prior
         read_by_rows = isinstance(self._table, CodeBits | SparseBits) and self._codes is None
         if parts.only is None or read_by_rows or rows_count is not None:
             if self._codes is not None and parts.only is not None:
-                parts = parts.map(_with_rows, BitMatrix.from_columns(frozen(self._columns), n))
+                parts = parts.map(_with_rows, BitMatrix.from_columns(frozen(self._columns), len(self._table)))
             elif self._codes is not None:
                 parts = parts.map(_conjoined, *self._made_of)
-            rest = Rest(parts, n, classes, (1,) * classes if rows_count is None else rows_count)
+            rest = Rest(parts, classes, (1,) * classes if rows_count is None else rows_count)
             return cover.Counts(rest, None, None, rest.first, *options)
-        codes = parts.only.labels
+        codes, n = parts.only.labels, len(self._table)
         of_label = np.stack([packed(codes == c) for c in range(classes)])
         if self._codes is not None:
             columns, rows = self._columns, bits.transpose(self._columns, n)
@@ -212,10 +212,11 @@ class Rest:
     as `weights` has for its class.
     """
 
-    def __init__(self, parts, n, classes, weights):
+    def __init__(self, parts, classes, weights):
         self._parts, self._classes, self._literals = parts, classes, ()
-        self._n, self._weights = n * max(weights), np.array(weights, np.int64)
+        self._weights = np.array(weights, np.int64)
         self.first, self.totals = self._ask(())
+        self._n = int((self.totals // self._weights).sum()) * max(weights)
 
     def __len__(self):
         return self._n

@@ -2,9 +2,8 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,9 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from dpfast.accounting import cover_epsilon
 from dpfast.accounting.numbers import exact
-from dpfast.kernels import bits, reals
-from dpfast.learners.base import PrivateClassifier, packed_rows
+from dpfast.learners.base import packed_rows
 from dpfast.learners.batches import in_batches
+from dpfast.learners.forms import Bits, Form
 from dpfast.learners.lists.covering import (
     HIGHEST,
     LENGTHS,
@@ -23,27 +22,19 @@ from dpfast.learners.lists.covering import (
     REACH,
     Conditions,
     check_memory,
+    condition_count,
     constant_weights,
     falling_weights,
     greedy_cover,
     usual_length,
 )
-from dpfast.learners.lists.plan import WEIGHT_STEPS, ListShares, class_weights, released
-from dpfast.learners.lists.rule import (
-    KINDS,
-    CountNoise,
-    Literal,
-    Rule,
-    class_counts,
-    class_sizes,
-    decided,
-    shrunk_shares,
-    worth,
-)
+from dpfast.learners.lists.model import ListModel, RuleCounts
+from dpfast.learners.lists.plan import UNIT, WEIGHT_STEPS, ListShares, class_weights
+from dpfast.learners.lists.rule import Rule, class_counts, class_sizes, shrunk_shares
+from dpfast.learners.model import decisions
 from dpfast.learners.parameters import (
     BETWEEN_0_AND_1,
     auto,
-    changed_rows,
     choice,
     count,
     described,
@@ -54,9 +45,10 @@ from dpfast.learners.parameters import (
     parameter,
     real,
 )
-from dpfast.learners.probabilities import class_counts_from, class_shares, if_counted, reliability
-from dpfast.learners.saving import fraction, integer
-from dpfast.learners.saving import reals as finite
+from dpfast.learners.plan import Plan, Proved, Spending, Task
+from dpfast.learners.private import PrivateClassifier
+from dpfast.learners.probabilities import class_shares, if_counted
+from dpfast.learners.run import Rows, Run
 from dpfast.mechanisms.draws import Claim
 from dpfast.tables import CodeTable
 from dpfast.tables.code_bits import CodeBits
@@ -65,7 +57,7 @@ _LARGEST_PRIOR = 1 << 53  # of the kernel
 
 
 @estimator
-class DecisionListClassifier(PrivateClassifier):
+class DecisionListClassifier(PrivateClassifier, name="decision-list"):
     """Private decision list by greedy cover [BF, section 3]_.
 
     **Privacy.** The released list, including its length, is (epsilon, delta)-DP for the relation `neighbors`. One row
@@ -141,9 +133,6 @@ class DecisionListClassifier(PrivateClassifier):
     1.0
     """
 
-    _model = "decision-list"
-    _reads_parts = True
-    _of_vectors = ("threshold", "conjunctions")
     delta: float = field(default=1e-6, kw_only=False, metadata=described(real(0, 1, "[)")))
     coverage_weight: float | str = parameter("auto", auto(real(0, 1)))
     max_rules: int | str | None = parameter("auto", auto(optional(count(1))))
@@ -153,91 +142,136 @@ class DecisionListClassifier(PrivateClassifier):
     rule_counts: float = parameter(0.05, real(0, 1, "[)"))
     threshold: ArrayLike | None = parameter(0.0)
     accounting: str = parameter("curve", choice("curve", "paper"))
+    spares_unlabelled = True
 
-    def _learn(self, table, p, run):
-        image = partial(packed_rows, threshold=self.threshold, packs=p.conjunctions > 1)
-        parts, rows, public = self._asked(table, image)
-        if p.conjunctions > 1:
-            known = None if parts.only is None else self._known(public.n_rows)  # workers have memory of their own
-            check_memory(known, rows.shape[1], p.conjunctions, p.negations)
-        conditions = Conditions(rows, p.conjunctions, p.negations)
-        longest = self._longest(p, self._known(public.n_rows) if p.survey is None else p.source.public.get("n"))
-        rounds, known = conditions.rounds(longest), len(public.classes)
-        if p.rows_per_unit > 1 and p.accounting == "paper":
+    @property
+    def reads(self) -> Form:
+        """Return the form of the rows."""
+        return Columns(self.threshold, self.conjunctions > 1, vector_parameters=("conjunctions",))
+
+    def check(self) -> None:
+        shares = self._shares(self.epsilon, self.delta)
+        longest = LENGTHS[0] if self.max_rules == "auto" else self.max_rules
+        how = {"coverage_weight": shares.coverage_weight, "neighbors": self.neighbors, "accounting": self.accounting}
+        cover_epsilon(0, self.delta, max_rounds=longest, **how)  # refuses invalid values
+        if shares.counts and not shares.joint:  # refuses shares that ask for too much noise
+            noise_scale(shares.counts * exact("epsilon", self.epsilon), self.neighbors)
+
+    def spending(self, task: Task) -> Spending:
+        shares, longest = self._shares(task.epsilon, task.delta), self._longest(task)
+        if longest is None or not shares.joint:
+            return Spending()
+        return Spending("parts", 0, shares.parts(longest, task.rows_per_unit))
+
+    def plan(self, task: Task) -> Plan:
+        if task.rows_per_unit > 1 and self.accounting == "paper":
             raise ValueError('accounting="paper" is for one row: rows_per_unit must be 1')
-        shares = self._shares(p)
-        if p.survey is not None and p.survey.noise:
-            plan = shares.read(p.survey.noise, p.survey.total, longest, p.rows_per_unit)
-            plan = plan if known == 2 else plan._replace(sizes=None)
+        d, k = task.n_columns, task.n_classes
+        if self.conjunctions > 1:
+            check_memory(None if task.in_parts else task.n_rows, d, self.conjunctions, self.negations)
+        features = condition_count(d, self.conjunctions, self.negations)
+        rounds = min(features + 1, self._longest(task) or features + 1)
+        planned = self._planned(task, rounds)
+        sizes = {} if planned.sizes is None else {"class sizes": _counts(planned.sizes, k)}
+        counts = {} if planned.counts is None else {self._counts_name: _counts(planned.counts, rounds * k)}
+        rules = Proved("exponential", planned.exponent, planned.cost, size=(2 * features + 1) * k, times=rounds)
+        return Plan(**sizes, rules=rules, **counts)
+
+    def prepare(self, rows: Rows) -> Conditions:
+        """Return the conditions of rules, with their packed columns if the rows are in memory.
+
+        Parameters
+        ----------
+        rows : Rows
+
+        Returns
+        -------
+        Conditions
+        """
+        return Conditions(rows.form, self.conjunctions, bool(self.negations))
+
+    def learn(self, rows: Rows, plan: Plan, run: Run) -> ListModel:
+        n, k, rounds, size = rows.n, rows.n_classes, plan["rules"].times, plan["rules"].size
+        planned = self._planned(rows.task, rounds)
+        rules: list[Rule] = []
+        run.show(lambda: ListModel(_ended(rules)))
+        weights = None
+        if planned.sizes is not None:
+            sizes = run.release("class sizes", rows.sum(class_sizes, k))
+            n, weights = int(sizes.sum()) if n is None else n, class_weights(sizes, planned.sizes)
+        if weights is not None:
+            rare, often = rows.classes[np.argsort(weights)[::-1]]
+            run.note(
+                f"The class {str(rare)!r} is rare by the released sizes: in the scores of rules, a row of "
+                f"{str(often)!r} counts {min(weights) / WEIGHT_STEPS:.2g}."
+            )
+        state, bars = self._begin(rows, rounds, planned.exponent, n, weights)
+        up = rows.task.changed_rows * (1 + self._weight) * rows.task.rows_per_unit  # of a draw's scores, by one unit
+        claim = Claim(float(up * planned.exponent), planned.rules_cost)
+        drawn = run.draws("rules", size, lambda _, rng: greedy_cover(state, rounds, rng, claim), progress=True)
+        for feature, negated, number in drawn:
+            rules.append(Rule(rows.prepared.literals(feature, negated), int(number)))
+        if planned.counts is None:
+            return ListModel(_ended(rules))
+        counts = run.release(self._counts_name, rows.sum(class_counts, tuple(rules), k))
+        numbers = [rule.label for rule in rules]
+        if weights is None:
+            shares = class_shares(counts, numbers)
         else:
-            plan = shares._replace(weighs=shares.weighs and known == 2).solve(rounds, p.rows_per_unit)
-        prior = -(-conditions.candidates // 4) if p.default_prior == "auto" else p.default_prior
+            shares = shrunk_shares(counts, numbers, [*bars[: len(rules) - 1], 0.5], weights, planned.counts.deviation)
+            rules = [rule._replace(label=int(own)) for rule, own in zip(rules, shares.argmax(axis=1), strict=True)]
+        return ListModel(tuple(rules), RuleCounts(counts, planned.counts, shares))
 
-        def scored(n, weights):
-            """Return the counts of a run for this number of rows, if it is known, and the weights of the draws."""
-            many = n is not None and plan.exponent * n >= MANY * math.log(conditions.candidates or 1)
-            draws, unit = falling_weights(rounds, HIGHEST[many]) if p.falls else constant_weights(p.coverage_weight)
-            each = plan.exponent / unit / (1 if weights is None else WEIGHT_STEPS)
-            return conditions.counts(parts, public, rounds, each, draws, prior, weights), draws
+    def _begin(self, rows, rounds, exponent, n, weights):
+        """Return the counts of a run for n rows, None if they are private, and the bar of each draw."""
+        conditions = rows.prepared
+        many = n is not None and exponent * n >= MANY * math.log(conditions.candidates or 1)
+        falls = self.coverage_weight == "auto"
+        draws, unit = falling_weights(rounds, HIGHEST[many]) if falls else constant_weights(self._weight)
+        each = exponent / unit / (1 if weights is None else WEIGHT_STEPS)
+        prior = -(-conditions.candidates // 4) if self.default_prior == "auto" else int(self.default_prior)
+        state = conditions.counts(rows.parts, rows.n_classes, rounds, each, draws, prior, weights)
+        return state, [] if weights is None else [e / (c + e) for c, e in draws]
 
-        weights, n = None, self._known(public.n_rows)
-        if plan.sizes is None:
-            state, draws = scored(n, None)
-        counting = {f"rule counts ({self.rule_counts:g} of the bill)": 1} if plan.counts else {}
-        sizing = {"class sizes": 1} if plan.sizes else {}
-        run.charge(public, plan.cost, learns=True, **sizing, rules=rounds, **counting)
-        if plan.sizes is not None:
-            noisy = released(parts.sum(class_sizes, known), plan.sizes, run.rng)
-            run.used["class sizes"] += 1
-            weights = class_weights(noisy, plan.sizes)
-            if weights is not None:
-                rare, often = public.classes[np.argsort(weights)[::-1]]
-                run.notes.append(
-                    f"The class {str(rare)!r} is rare by the released sizes: in the scores of rules, a row of "
-                    f"{str(often)!r} counts {min(weights) / WEIGHT_STEPS:.2g}."
-                )
-            state, draws = scored(int(noisy.sum()) if n is None else n, weights)
-        claim = Claim(float(p.rows_per_unit * plan.exponent * p.moves), plan.rules_cost)
-        drawn, numbers = greedy_cover(state, rounds, run.rng, claim), []
-        for feature, negated, label in self._shown(drawn, "rules", parts, public, rounds):
-            run.release("rules", Rule(conditions.literals(feature, negated), public.classes[label]))
-            numbers.append(label)
-        for name in counting:
-            noisy = released(parts.sum(class_counts, tuple(run.released), known), plan.counts, run.rng)
-            if weights is None:
-                shares = class_shares(noisy, numbers)
-            else:
-                bars = [e / (c + e) for c, e in draws[: len(numbers) - 1]]
-                shares = shrunk_shares(noisy, numbers, [*bars, 0.5], weights, plan.counts.deviation)
-                relabelled = zip(run.released, shares.argmax(axis=1), strict=True)
-                run.released[:] = [rule._replace(label=public.classes[number]) for rule, number in relabelled]
-            run.attributes.update(rule_counts_=noisy, rule_shares_=shares)
-            run.attributes.update(rule_counts_scale_=plan.counts.scale, rule_counts_noise_=plan.counts.kind)
-            run.release(name)
+    @property
+    def _weight(self):
+        """Return the largest weight of a correct row."""
+        falls = self.coverage_weight == "auto"
+        return REACH if falls else Fraction(float(self.coverage_weight)).limit_denominator(1000)
 
-    def _refuse_rows(self, n, p):
-        if p.schema is not None and p.conjunctions > 1:
-            check_memory(self._known(n), self._most_width(p), p.conjunctions, p.negations)
+    def _shares(self, epsilon, delta):
+        """Return the public parameters of the plan; sizes weigh classes only if counts choose the labels of rules."""
+        counts, falls = exact("rule_counts", self.rule_counts), self.coverage_weight == "auto"
+        return ListShares(epsilon, delta, self.neighbors, self._weight, self.accounting, counts, falls and bool(counts))
 
-    def _read_codes(self, X):
-        return CodeBits(X) if isinstance(X, CodeTable) else X
+    def _longest(self, task):
+        """Return the largest number of rules, or None."""
+        if self.max_rules != "auto":
+            return self.max_rules
+        shares = self._shares(task.epsilon, task.delta)
+        return usual_length(shares.alone(LENGTHS[0], task.rows_per_unit), task.n_rows)
 
-    def _bits(self, X):
-        return self._read_by_image(X, partial(packed_rows, threshold=self.threshold, packs=False))
+    def _planned(self, task, rounds):
+        """Return the plan of a list of at most so many rules; sizes weigh two classes only."""
+        shares, two = self._shares(task.epsilon, task.delta), task.n_classes == 2
+        if not task.noise:
+            return shares._replace(weighs=shares.weighs and two).solve(rounds, task.rows_per_unit)
+        planned = shares.read(task.noise, (), self._longest(task), task.rows_per_unit)
+        return planned if two else planned._replace(sizes=None)
 
-    def _publish(self, run):
-        self.rules_ = list(run.released)
-        if not self.rules_ or self.rules_[-1].literals:  # interrupted
-            self.rules_.append(Rule((), self.classes_[0]))
+    @property
+    def _counts_name(self):
+        return f"rule counts ({self.rule_counts:g} of the bill)"
 
-    @in_batches()
-    def predict(self, X: Any) -> np.ndarray:
-        check_is_fitted(self)
-        table = self._bits(X)
-        predicted = np.empty(len(table), dtype=self.classes_.dtype)
-        for rule, rows in zip(self.rules_, decided(self.rules_, table), strict=True):
-            predicted[bits.nonzero(rows)] = rule.label
-        return predicted
+    def read_model(self, saved: Any, task: Task) -> ListModel:
+        return ListModel.of_file(saved, task)
+
+    @property
+    def rules_(self) -> list[Rule]:
+        """Return the released rules, with their labels."""
+        if "model_" not in vars(self):
+            raise AttributeError(f"this {type(self).__name__} has no rules_ before a fit")
+        return [rule._replace(label=self.classes_[rule.label]) for rule in self.model_.rules]
 
     @if_counted("rule_counts", "rule_counts_")
     @in_batches("ndarray of float64, shape (n, n_classes)")
@@ -246,19 +280,13 @@ class DecisionListClassifier(PrivateClassifier):
 
         The label of `predict` has the largest share.
         """
-        check_is_fitted(self)
-        table = self._bits(X)
-        probabilities = np.empty((len(table), len(self.classes_)))
-        for share, rows in zip(self.rule_shares_, decided(self.rules_, table), strict=True):
-            probabilities[bits.nonzero(rows)] = share
-        return probabilities
+        return self._released_model().shares(self._read_rows(X))
 
     @if_counted("rule_counts", "rule_counts_")
     @in_batches("ndarray of float64, shape (n,) for two classes, else (n, n_classes)")
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the logarithms of `predict_proba`; for two classes, the second minus the first."""
-        logs = reals.log(self.predict_proba(X))
-        return logs[:, 1] - logs[:, 0] if logs.shape[1] == 2 else logs
+        return decisions(self._released_model().log_odds(self._read_rows(X)))
 
     @if_counted("rule_counts", "rule_counts_")
     def rule_worth(self, confidence: float = 0.95) -> list[Any]:
@@ -275,12 +303,7 @@ class DecisionListClassifier(PrivateClassifier):
         -------
         list of RuleWorth(support, support_interval, precision, precision_interval)
         """
-        check_is_fitted(self)
-        failure = 1 - BETWEEN_0_AND_1.read("confidence", confidence)
-        numbers = self._numbers_of_labels()
-        return [
-            worth(row, own, self._count_noise(), failure) for row, own in zip(self.rule_counts_, numbers, strict=True)
-        ]
+        return self._released_model().worth(1 - BETWEEN_0_AND_1.read("confidence", confidence))
 
     def to_text(self, feature_names: Sequence[str] | None = None) -> str:
         """Return the list as text: a line for each rule, and for each column of which something was discovered.
@@ -308,82 +331,25 @@ class DecisionListClassifier(PrivateClassifier):
     def __str__(self):
         return self.to_text() if self.__sklearn_is_fitted__() else super().__str__()
 
-    def _checked(self, X=None, y=None, units=None):
-        p = super()._checked(X, y, units)
-        p.falls = p.coverage_weight == "auto"
-        p.coverage_weight = REACH if p.falls else Fraction(float(p.coverage_weight)).limit_denominator(1000)
-        p.curve = {"coverage_weight": p.coverage_weight, "neighbors": p.neighbors, "accounting": p.accounting}
-        cover_epsilon(0, p.delta, max_rounds=self._longest(p, None), **p.curve)  # refuses invalid values
-        p.moves = (1 + p.coverage_weight) * changed_rows(p.neighbors)  # of a draw's scores, by one row
-        shares = self._shares(p)
-        if shares.counts and not shares.joint:  # refuses shares that ask for too much noise
-            noise_scale(shares.counts * exact("epsilon", p.epsilon), p.neighbors)
-        return p
 
-    def _shares(self, p):
-        """Return the public parameters of the plan; sizes weigh classes only if counts choose the labels of rules."""
-        counts, falls = exact("rule_counts", p.rule_counts), self.coverage_weight == "auto"
-        weight = REACH if falls else Fraction(float(self.coverage_weight)).limit_denominator(1000)
-        return ListShares(p.epsilon, p.delta, p.neighbors, weight, p.accounting, counts, falls and bool(counts))
+@dataclass(frozen=True)
+class Columns(Bits):
+    """Rows of bits that are read column by column: those of codes are not unpacked, and few ones keep their places."""
 
-    def _spends(self, p):
-        shares = self._shares(p)
-        longest = self._longest(p, p.source.public.get("n"))
-        if longest is None or not shares.joint:
-            return super()._spends(p)
-        return "parts", 0, shares.parts(longest, p.rows_per_unit)
+    packs: bool = False
 
-    def _longest(self, p, n):
-        """Return the largest number of rules, or None, for a public number of rows; n is None if it is private."""
-        if p.max_rules != "auto":
-            return p.max_rules
-        return usual_length(self._shares(p).alone(LENGTHS[0], p.rows_per_unit), n)
+    def coded(self, X: Any) -> Any:
+        return CodeBits(X) if isinstance(X, CodeTable) else X
 
-    def _numbers_of_labels(self):
-        """Return the number of the class of each rule."""
-        return np.searchsorted(self.classes_, [rule.label for rule in self.rules_])
+    def rows(self, X: Any) -> Any:
+        return packed_rows(X, self.threshold, packs=self.packs)
 
-    def _reliability(self):
-        if not hasattr(self, "rule_counts_"):
-            return []
-        numbers, deviation = self._numbers_of_labels(), self._count_noise().deviation
-        return reliability(self.rule_counts_, numbers, self.classes_, deviation / math.sqrt(2), self.rule_shares_)
 
-    def _count_noise(self):
-        return CountNoise(self.rule_counts_noise_ == KINDS[1], self.rule_counts_scale_)
+def _counts(noise, size):
+    """Return the release of at most so many counts with this noise."""
+    return Proved(noise.kind, noise.scale, size=size, steps=UNIT if noise.gaussian else 1)
 
-    def _released(self):
-        numbers = self._numbers_of_labels().tolist()
-        rules = [
-            [[list(literal) for literal in rule.literals], number]
-            for rule, number in zip(self.rules_, numbers, strict=True)
-        ]
-        if not hasattr(self, "rule_counts_"):
-            return rules
-        counted = {"counts": self.rule_counts_.tolist(), "scale": str(self.rule_counts_scale_)}
-        return {"rules": rules, **counted, "noise": self.rule_counts_noise_, "shares": self.rule_shares_.tolist()}
 
-    def _restore(self, released):
-        rules = released["rules"] if isinstance(released, dict) else released
-        last_feature, last_class, sign = self._width - 1, len(self.classes_) - 1, flag()
-        self.rules_ = [
-            Rule(
-                tuple(Literal(integer(j, 0, last_feature), sign.read("negated", negated)) for j, negated in literals),
-                self.classes_[integer(label, 0, last_class)],
-            )
-            for literals, label in rules
-        ]
-        if not self.rules_ or self.rules_[-1].literals:
-            raise ValueError("the last of the rules must be a default")
-        if isinstance(released, dict):
-            self.rule_counts_ = class_counts_from(released["counts"], len(self.rules_), len(self.classes_))
-            self.rule_counts_scale_ = fraction(released["scale"])
-            self.rule_counts_noise_ = choice(*KINDS).read("noise", released.get("noise", KINDS[0]))
-            numbers = self._numbers_of_labels()
-            self.rule_shares_ = class_shares(self.rule_counts_, numbers)
-            if "shares" in released:  # a model of version 0.1 has none
-                self.rule_shares_ = np.stack([finite(each, len(self.classes_)) for each in released["shares"]])
-                if len(self.rule_shares_) != len(self.rules_) or not (self.rule_shares_ > 0).all():
-                    raise ValueError(f"wanted positive shares of the classes for each of {len(self.rules_)} rules")
-                if (self.rule_shares_.argmax(axis=1) != numbers).any():
-                    raise ValueError("the largest share of a rule is not that of its label")
+def _ended(rules):
+    """Return the rules of a list; one that was interrupted ends with the first class."""
+    return tuple(rules) if rules and not rules[-1].literals else (*rules, Rule((), 0))

@@ -20,15 +20,12 @@ import math
 from fractions import Fraction
 from typing import NamedTuple
 
-import numpy as np
-
 from dpfast.accounting import Cost, CoverDraws, NoisySums, bill_noise, cover_exponent
 from dpfast.accounting.bill import Part
 from dpfast.accounting.claims import pair_cost
 from dpfast.accounting.numbers import decimal_above, exact, float_above, root_above
 from dpfast.learners.lists.rule import CountNoise
 from dpfast.learners.parameters import LARGEST_SCALE, changed_rows, check_scale, noise_scale
-from dpfast.mechanisms import discrete_gaussian, discrete_laplace
 
 UNIT = 1 << 28  # steps of the grid of Gaussian noise, for one row
 WEIGHT_STEPS = 1024  # of the weights of classes
@@ -138,14 +135,6 @@ class ListShares(NamedTuple):
 def is_joint(epsilon: float, delta: float, accounting: str) -> bool:
     """Return whether the releases of a list are on one bill with Gaussian noise."""
     return epsilon <= _LARGEST_EPSILON and delta >= _LEAST_DELTA and accounting == "curve"
-
-
-def released(counts, noise: CountNoise, rng) -> np.ndarray:
-    """Return counts, int64, with noise: the nearest integers."""
-    if not noise.gaussian:
-        return discrete_laplace(counts, noise.scale, rng=rng)
-    noisy = discrete_gaussian(np.asarray(counts, np.int64) * UNIT, float(noise.scale * UNIT), rng=rng)
-    return (noisy + UNIT // 2) // UNIT
 
 
 def class_weights(sizes, noise: CountNoise) -> tuple[int, int] | None:

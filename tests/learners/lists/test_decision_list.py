@@ -304,7 +304,7 @@ def test_a_fitted_model_holds_nothing_but_what_was_released(table):
     clf = DecisionListClassifier().fit(X, y)
     fitted = {name for name in vars(clf) if name.endswith("_")}
     counted = {"rule_counts_", "rule_counts_scale_", "rule_counts_noise_", "rule_shares_"}
-    assert fitted - {"notes_"} == {"rules_", "classes_", "n_features_in_", "privacy_"} | counted
+    assert fitted - {"notes_"} == {"model_", "classes_", "n_features_in_", "privacy_"} | counted
     assert set(vars(clf)) - fitted == {*clf.get_params(), "_facts"}
     assert clf._facts == {"rows": len(X), "rows of each person": False, "classes": "read off the rows"}  # all public
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(clf)).predict(X), clf.predict(X))

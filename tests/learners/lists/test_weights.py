@@ -14,8 +14,9 @@ import dpfast
 from dpfast import BitMatrix, DecisionListClassifier
 from dpfast.accounting import Composed, CoverDraws, cover_delta, cover_exponent, gaussian_sigma
 from dpfast.audit import replay
+from dpfast.base import Task
 from dpfast.learners.lists import covering, decision_list
-from dpfast.learners.lists.covering import HIGHEST, Conditions, falling_weights, greedy_cover
+from dpfast.learners.lists.covering import HIGHEST, falling_weights, greedy_cover
 from dpfast.learners.lists.plan import UNIT, WEIGHT_STEPS, ListShares, class_weights
 from dpfast.learners.lists.rule import CountNoise, class_sizes, shrunk_shares
 from dpfast.parts import Piece
@@ -107,10 +108,9 @@ def test_weighted_lists_follow_the_enumerated_law(negations, rng):
     labels = class_codes(y, 4, [0, 1])
     seen = Counter()
     for _ in range(600):
-        conditions = Conditions(table, 1, negations)
-        rest = covering.Rest(_OnePart(table, labels.codes), 4, 2, weights)
+        rest = covering.Rest(_OnePart(table, labels.codes), 2, weights)
         state = covering.cover.Counts(rest, None, None, rest.first, exponent / unit / WEIGHT_STEPS, draws, negations, 1)
-        run = greedy_cover(state, conditions.rounds(3), rng)
+        run = greedy_cover(state, 3, rng)
         seen[tuple(((j, int(no)) if j >= 0 else None, label) for j, no, label in run)] += 1
     assert set(seen) <= set(law)
     assert_follows([seen[rules] for rules in law], list(law.values()))
@@ -175,7 +175,7 @@ def test_a_rare_class_gets_rules_and_labels_follow_counts(rare):
     ranks = f[truth][:, None] > f[~truth]
     assert ranks.mean() + 0.5 * (f[truth][:, None] == f[~truth]).mean() > 0.9
     np.testing.assert_array_equal(clf.classes_[clf.predict_proba(X).argmax(axis=1)], clf.predict(X))
-    np.testing.assert_array_equal(clf.rule_shares_.argmax(axis=1), clf._numbers_of_labels())
+    np.testing.assert_array_equal(clf.rule_shares_.argmax(axis=1), clf.model_.numbers)
 
 
 def test_labels_are_those_of_the_bar_where_counts_say_nothing():
@@ -263,12 +263,12 @@ def test_a_weighted_model_is_saved_and_read_with_its_shares(rare, tmp_path):
     np.testing.assert_array_equal(read.predict_proba(X), clf.predict_proba(X))
     assert read.rule_counts_noise_ == "gaussian"
     assert read.rule_worth() == clf.rule_worth()
-    released = clf._released()
+    released, task = clf._released(), Task(3.0, 1e-6, n_columns=X.shape[1])
     for spoilt in ({"noise": "uniform"}, {"shares": released["shares"][:-1]}, {"shares": released["shares"][::-1]}):
         with pytest.raises(ValueError, match=r"."):
-            clf._restore(released | spoilt)
-    clf._restore({name: released[name] for name in ("rules", "counts", "scale")})  # as version 0.1 wrote it
-    assert clf.rule_counts_noise_ == "laplace"
+            clf.read_model(released | spoilt, task)
+    old = clf.read_model({name: released[name] for name in ("rules", "counts", "scale")}, task)  # of version 0.1
+    assert old.attributes()["rule_counts_noise"] == "laplace"
 
 
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
