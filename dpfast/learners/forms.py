@@ -4,9 +4,9 @@ A form maps rows to what a learner reads, one row at a time: the image of a row 
 on releases alone.
 """
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,10 +14,18 @@ from numpy.typing import ArrayLike
 from dpfast.kernels import bits
 from dpfast.learners.base import packed_rows
 from dpfast.tables.bit_matrix import BitMatrix
-from dpfast.tables.code_bits import CodeBits, packed_codes
+from dpfast.tables.cells import CodeColumn
+from dpfast.tables.code_bits import CodeBits, bit_count, packed_codes
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.projection import projectable
 from dpfast.tables.unit_rows import unit_rows
+
+
+class Outline(NamedTuple):
+    """What plans know of rows: their shape and, for rows of codes, the number of codes of each column."""
+
+    shape: tuple[int, int]
+    sizes: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -55,6 +63,19 @@ class Form:
     spacing: str = "mixed"
     why_whole: str = ""
 
+    def outline(self, columns: Sequence[CodeColumn]) -> Any:
+        """Return what `empty` gives for a row of zeros of these columns of codes, or an `Outline` of it.
+
+        Parameters
+        ----------
+        columns : sequence of CodeColumn
+
+        Returns
+        -------
+        table
+        """
+        return self.empty(self.coded(CodeTable.of_columns(columns, 1)))
+
     def surveys(self) -> bool:
         """Return whether dense arrays of numbers whose rows suffice are surveyed like frames.
 
@@ -83,7 +104,8 @@ class Form:
         Parameters
         ----------
         rows : table
-            What `rows` gives. The facts follow from types, declarations and numbers of columns, never from an entry.
+            What `rows` gives, or `outline`. The facts follow from types, declarations and numbers of columns, never
+            from an entry.
 
         Returns
         -------
@@ -151,6 +173,9 @@ class Codes(Form):
     def surveys(self) -> bool:
         return self.surveyed and _is_zero(self.threshold)
 
+    def outline(self, columns: Sequence[CodeColumn]) -> Outline:
+        return Outline((1, len(columns)), tuple(column.size for column in columns))
+
     def coded(self, X: Any) -> Any:
         return X
 
@@ -180,6 +205,9 @@ class Bits(Form):
 
     def surveys(self) -> bool:
         return self.surveyed and _is_zero(self.threshold)
+
+    def outline(self, columns: Sequence[CodeColumn]) -> Outline:
+        return Outline((1, bit_count(columns)))
 
     def rows(self, X: Any) -> BitMatrix:
         return packed_rows(packed_codes(X), self.threshold)

@@ -12,6 +12,7 @@ import numpy as np
 from dpfast.learners.base import PrivateClassifier as Machinery
 from dpfast.learners.base import call_back
 from dpfast.learners.discovery import widest
+from dpfast.learners.forms import Outline
 from dpfast.learners.model import Model
 from dpfast.learners.parameters import unsaved
 from dpfast.learners.plan import Spending, Task
@@ -112,7 +113,7 @@ class Transaction(Machinery):
     def _widest_task(self, p, n=None):
         """Return the task of n rows in the widest form that the discovery may give."""
         classes, most = getattr(p, "declared", None), MOST_LABELS if self._reads.several_classes else 2
-        form = self._reads.empty(self._read_codes(CodeTable.of_columns(widest(p.schema), 1)))
+        form = self._reads.outline(widest(p.schema))
         return self._task(p, form, n, classes, len(classes or ()) or most)
 
     def _learn(self, table, p, run):
@@ -137,7 +138,7 @@ class Transaction(Machinery):
             n_columns=form.shape[1],
             classes=classes,
             n_classes=n_classes,
-            sizes=tuple(form.sizes.tolist()) if isinstance(form, CodeTable) else None,
+            sizes=_sizes(form),
             reach=getattr(form, "reach", None),
             n_rows=n if p.neighbors == "replace" else None,
             rows_per_unit=p.rows_per_unit,
@@ -184,7 +185,7 @@ class Transaction(Machinery):
             n_columns=self._width,
             classes=tuple(self.classes_.tolist()),
             n_classes=len(self.classes_),
-            sizes=tuple(form.sizes.tolist()) if isinstance(form, CodeTable) else None,
+            sizes=_sizes(form),
         )
 
     def _released_counts(self):
@@ -193,6 +194,13 @@ class Transaction(Machinery):
     def _restore_encoder(self, saved):
         super()._restore_encoder(saved)
         self._learner.schema = self.schema
+
+
+def _sizes(form):
+    """Return the number of codes of each column of rows of codes, or None."""
+    if isinstance(form, Outline):
+        return form.sizes
+    return tuple(form.sizes.tolist()) if isinstance(form, CodeTable) else None
 
 
 def transaction(learner: Any) -> Transaction:
