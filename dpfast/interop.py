@@ -10,6 +10,7 @@ from dpfast.learners.base import LinearClassifier
 from dpfast.learners.halfspaces.halfspace import HalfspaceClassifier
 from dpfast.learners.halfspaces.net import NetHalfspaceClassifier
 from dpfast.learners.lists.decision_list import DecisionListClassifier
+from dpfast.learners.winnow.classifier import DPWinnowClassifier
 from dpfast.tables.code_bits import CodeBits
 from dpfast.tables.codes import CodeTable
 
@@ -26,13 +27,15 @@ def to_onnx(model: Any) -> Any:
     Parameters
     ----------
     model : HalfspaceClassifier, DecisionListClassifier or another halfspace
-        A fitted model; a halfspace other than `HalfspaceClassifier` must not have a `probability_share`.
+        A fitted model; a halfspace other than `HalfspaceClassifier` must not have a `probability_share`. A
+        DPWinnowClassifier must be one of a table with a schema, or of a table that was surveyed.
 
     Returns
     -------
     onnx.ModelProto
         It has one input. For a model of plain rows this is "X", float64 of shape (n, d); for a model of a table with a
-        schema, "codes", int64 of shape (n, p), which is ``model.encoder_.transform(table).toarray()``. The outputs are
+        schema, or of a table that was surveyed, "codes", int64 of shape (n, p), which is
+        ``model.encoder_.transform(table).toarray()``. The outputs are
         "label" and, if the model has them, "probabilities", float64 of shape (n, k). A batch of plain rows with NaN or
         infinity is an error of the program that runs the graph, an index out of bounds, as `predict` refuses it.
 
@@ -54,16 +57,14 @@ def to_onnx(model: Any) -> Any:
     elif isinstance(model, DecisionListClassifier):
         place, probabilities = _rules(graph, model)
     elif isinstance(model, LinearClassifier | NetHalfspaceClassifier) and not hasattr(model, "class_counts_"):
-        if hasattr(model, "encoder_"):
-            raise ValueError(
-                f"a {type(model).__name__} of a table with a schema, or that was surveyed, has no ONNX graph here; "
-                'schema="vectors" reads an array as vectors'
-            )
         place, probabilities = _linear(graph, model), None
+    elif isinstance(model, DPWinnowClassifier) and hasattr(model, "encoder_") and not hasattr(model, "class_counts_"):
+        place, probabilities = _winnow(graph, model), None
     else:
         raise ValueError(
-            "an ONNX graph is of a HalfspaceClassifier, a DecisionListClassifier or a halfspace without "
-            f"probability_share, got {type(model).__name__}"
+            "an ONNX graph is of a HalfspaceClassifier, a DecisionListClassifier, a halfspace without "
+            "probability_share, or a DPWinnowClassifier without it of a table that was declared or surveyed; got a "
+            f"{type(model).__name__}"
         )
     if not hasattr(model, "encoder_"):
         place = graph("Where", _odd(graph), len(model.classes_), place)  # no label has this place
@@ -72,10 +73,39 @@ def to_onnx(model: Any) -> Any:
 
 def _linear(graph, model):
     """Return the place of the class of each row by the scores of a linear classifier."""
-    only_clips = getattr(model, "_only_clips", False)
-    products = _products(graph, model, model.coef_.T, model.intercept_, only_clips)
+    products_of = _products_of_bits if hasattr(model, "encoder_") else _products
+    products = products_of(graph, model, model.coef_.T, model.intercept_, getattr(model, "_only_clips", False))
     scores = graph("Add", products, np.atleast_1d(model.shift_))
     return _best(graph, model, scores)
+
+
+def _winnow(graph, model):
+    """Return the place of the class of each row by whole votes of the bits of its codes, which are signs."""
+    hypothesis = model._hypothesis()
+    counts = np.zeros(model._width + 1)
+    counts[hypothesis.index] = hypothesis.count
+    sums = _sums_of_bits(graph, model, 2 * counts[:-1, np.newaxis])
+    return _best(graph, model, graph("Add", sums, counts[-1:] - counts[:-1].sum()))
+
+
+def _sums_of_bits(graph, model, entries):
+    """Return the sums of the entries, of shape (bits, k), of the bits that are 1 by the codes of each row: (n, k)."""
+    table = _no_rows(model)
+    of_codes = np.zeros((int(table.offsets[-1]), entries.shape[1]))
+    for (column, first, last), entry in zip(CodeBits(table).spans.tolist(), entries, strict=True):
+        start = table.offsets[column]
+        of_codes[start + first : start + last + 1] += entry
+    places = graph("Add", "codes", _offsets(model))
+    return graph("ReduceSum", graph("Gather", of_codes, places), np.array([1]), keepdims=0)
+
+
+def _products_of_bits(graph, model, coef, intercept, only_clips):
+    """Return what `_products` returns, for rows of the bits of codes."""
+    products = graph("Add", _sums_of_bits(graph, model, coef), intercept)
+    square = graph("Add", _sums_of_bits(graph, model, np.ones((len(coef), 1))), float(model.fit_intercept))
+    if only_clips:
+        return graph("Div", products, graph("Sqrt", graph("Max", square, 1.0)))
+    return graph("Where", graph("Greater", square, 0.0), graph("Div", products, graph("Sqrt", square)), 0.0)
 
 
 def _products(graph, model, coef, intercept, only_clips=False):

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.inspection import partial_dependence, permutation_importance
 from sklearn.linear_model import LogisticRegression
@@ -76,6 +77,36 @@ def test_onnx_predicts_the_same_from_codes(model, people):
 def test_onnx_predicts_the_same_from_plain_rows(model, rng):
     X = rng.uniform(0, 1, (500, 3))
     assert_same(model.fit(X, X[:, 0] + X[:, 1] > 1, classes=[False, True]), X)
+
+
+@pytest.mark.parametrize("declared", [True, False])
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize(
+    "model",
+    [
+        dpfast.HalfspaceClassifier(n_rounds=5),
+        dpfast.DecisionListClassifier(),
+        dpfast.BoostedHalfspaceClassifier(n_rounds=5),
+        dpfast.BoostedHalfspaceClassifier(n_rounds=5, fit_intercept=False),
+        dpfast.ProjectedHalfspaceClassifier(),
+        dpfast.ProjectedHalfspaceClassifier(fit_intercept=False),
+        dpfast.DPWinnowClassifier(),
+        dpfast.NetHalfspaceClassifier(margin=0.3, n_components=4),
+    ],
+    ids=lambda model: f"{type(model).__name__} {getattr(model, 'fit_intercept', True)}",
+)
+def test_onnx_predicts_the_same_of_tables_that_are_declared_or_surveyed(model, classes, declared, rng):
+    X = rng.normal(size=(2_000, 5)) * [1, 10, 100, 1, 1]
+    y = np.minimum(2 * (X @ [1, -0.1, 0.01, 0, 2] > 0) + (X[:, 3] > 0), classes - 1)
+    if classes > 2 and not model.__sklearn_tags__().classifier_tags.multi_class:
+        pytest.skip(f"{type(model).__name__} has two classes")
+    if isinstance(model, dpfast.NetHalfspaceClassifier) and not declared:
+        pytest.skip("it reads arrays as vectors")
+    schema = Schema([Numeric(f"x{j}", -200, 200, edges=8) for j in range(5)]) if declared else None
+    table = {f"x{j}": X[:, j] for j in range(5)} if declared else X
+    model = clone(model).set_params(epsilon=8, schema=schema, random_state=0).fit(table, y, classes=range(classes))
+    assert hasattr(model, "encoder_")
+    assert_same(model, table)
 
 
 @pytest.mark.parametrize("scale", [0.0, 1e-320, 1e-290, 1e-160, 1e-37, 1e-30, 1e20, 1e150, 1e155, 1e307])
