@@ -67,7 +67,7 @@ MUTANTS = [
     _m("plan: counts are not taken from the budget", "plan", "left, epsilon = split(task.epsilon, share_of(pure.values(), releases.values()))", "left, epsilon = task.epsilon, split(task.epsilon, share_of(pure.values(), releases.values()))[1]", _PLAN),
     _m("run: noise in other steps than the sum", "run", "fine = discrete_gaussian(_wide(exact) * steps, float(noise * steps), rng=self._paid.rng)", "fine = discrete_gaussian(_wide(exact) * steps, float(noise), rng=self._paid.rng)", _PLAN),
     _m("run: exact sums published", "run", "fine = discrete_gaussian(_wide(exact) * steps, float(noise * steps), rng=self._paid.rng)", "fine = _wide(exact) * steps", f"{_PLAN} {_COUNTS}"),
-    _m("run: exact pure sums published", "run", "return discrete_laplace(exact, noise, rng=self._paid.rng)", "return np.asarray(exact)", f"{_PLAN} {_COUNTS}"),
+    _m("run: exact pure sums published", "run", "discrete_laplace(exact, noise, rng=self._paid.rng)", "np.asarray(exact)", f"{_PLAN} {_COUNTS}"),
     _m("run: a release once too often", "run", "if used >= planned.times:", "if used > planned.times:", _PLAN),
     _m("run: the first noise of several for all", "run", "noise[self._used[name]] if isinstance(noise, tuple)", "noise[0] if isinstance(noise, tuple)", _PLAN),
     _m("run: more draws than planned", "run", "islice(sample(self._noise[name], self._paid.rng), most)", "sample(self._noise[name], self._paid.rng)", _PLAN),
