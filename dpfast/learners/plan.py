@@ -288,7 +288,7 @@ class Plan(Mapping[str, Mechanism]):
         return len(self._releases)
 
     def __hash__(self) -> int:
-        return hash(tuple(self.items()))
+        return hash(tuple(self._releases.items()))
 
     def __repr__(self) -> str:
         return f"Plan({', '.join(f'{name}={each!r}' for name, each in self.items())})"
@@ -309,7 +309,10 @@ class Plan(Mapping[str, Mechanism]):
         ValueError
             If the budget does not suffice for noise that can be drawn, or a release needs delta > 0.
         """
-        types = tuple(type(value) for each in (task, *self.values()) for value in vars(each).values())
+        releases = self._releases.values()
+        if any(isinstance(each, Proved) for each in releases):  # quicker than to look it up
+            return _solve.__wrapped__(self, task, ())
+        types = tuple(type(value) for each in (task, *releases) for value in vars(each).values())
         return _solve(self, task, types)
 
 

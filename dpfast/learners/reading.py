@@ -122,7 +122,8 @@ class TableReader(Parameters):
         A dense table of numbers is, if its number of rows is public and suffices for its columns and for the discovery
         of labels. The rule depends on parameters, types, n and d, and on no entry.
         """
-        if self.neighbors == "add-remove" or not getattr(self, "delta", 0) or not self._surveys_arrays:
+        shape = None if self.neighbors == "add-remove" else p.source.dense_shape()
+        if shape is None or not getattr(self, "delta", 0) or not self._surveys_arrays:
             return False
         if p.units is not None:  # the name of a column, which arrays lack
             return False
@@ -131,8 +132,7 @@ class TableReader(Parameters):
         fields = type(self).__dataclass_fields__
         if not all(np.array_equal(getattr(self, name), fields[name].default) for name in self._of_vectors):
             return False
-        shape = p.source.dense_shape()
-        if shape is None or shape[1] > MOST_COLUMNS or not suffice(*shape, self.epsilon):
+        if shape[1] > MOST_COLUMNS or not suffice(*shape, self.epsilon):
             return False
         if p.source.label_kind(p.source.label or "y") == "float":
             return False

@@ -152,12 +152,14 @@ class Transaction(Machinery):
 
     def _publish(self, run):
         for model in run.released:
-            self._become_model(model())
-            for name in self.model_.attributes():
-                run.attributes.pop(f"{name}_", None)  # the discovery's own, which the learner's replace
+            for name in self._become_model(model()):
+                run.attributes.pop(name, None)  # the discovery's own, which the learner's replace
 
     def _become_model(self, model):
-        vars(self).update({"model_": model} | {f"{name}_": value for name, value in model.attributes().items()})
+        """Set the attributes of a model, and return them by their names."""
+        known = {"model_": model} | {f"{name}_": value for name, value in model.attributes().items()}
+        vars(self).update(known)
+        return known
 
     def _settle(self, run):
         super()._settle(run)

@@ -30,7 +30,7 @@ from dpfast.learners.lists.covering import (
 )
 from dpfast.learners.lists.model import ListModel, RuleCounts
 from dpfast.learners.lists.plan import UNIT, WEIGHT_STEPS, ListShares, class_weights
-from dpfast.learners.lists.rule import Rule, class_counts, class_sizes, shrunk_shares
+from dpfast.learners.lists.rule import CountNoise, Rule, class_counts, class_sizes, shrunk_shares
 from dpfast.learners.model import decisions
 from dpfast.learners.parameters import (
     BETWEEN_0_AND_1,
@@ -49,7 +49,7 @@ from dpfast.learners.plan import Plan, Proved, Spending, Task
 from dpfast.learners.private import PrivateClassifier
 from dpfast.learners.probabilities import class_shares, if_counted
 from dpfast.learners.run import Rows, Run
-from dpfast.mechanisms.draws import Claim
+from dpfast.mechanisms.draws import Claim, has_recorder
 from dpfast.tables import CodeTable
 from dpfast.tables.code_bits import CodeBits
 
@@ -192,35 +192,40 @@ class DecisionListClassifier(PrivateClassifier, name="decision-list"):
 
     def learn(self, rows: Rows, plan: Plan, run: Run) -> ListModel:
         n, k, rounds, size = rows.n, rows.n_classes, plan["rules"].times, plan["rules"].size
-        planned = self._planned(rows.task, rounds)
-        rules: list[Rule] = []
+        exponent, rules = run.scale("rules"), list[Rule]()
         run.show(lambda: ListModel(_ended(rules)))
         weights = None
-        if planned.sizes is not None:
+        if "class sizes" in plan:
             sizes = run.release("class sizes", rows.sum(class_sizes, k))
-            n, weights = int(sizes.sum()) if n is None else n, class_weights(sizes, planned.sizes)
+            n, weights = int(sizes.sum()) if n is None else n, class_weights(sizes, _noise(plan["class sizes"]))
         if weights is not None:
             rare, often = rows.classes[np.argsort(weights)[::-1]]
             run.note(
                 f"The class {str(rare)!r} is rare by the released sizes: in the scores of rules, a row of "
                 f"{str(often)!r} counts {min(weights) / WEIGHT_STEPS:.2g}."
             )
-        state, bars = self._begin(rows, rounds, planned.exponent, n, weights)
-        up = rows.task.changed_rows * (1 + self._weight) * rows.task.rows_per_unit  # of a draw's scores, by one unit
-        claim = Claim(float(up * planned.exponent), planned.rules_cost)
+        state, bars = self._begin(rows, rounds, exponent, n, weights)
+        claim = self._claim(rows.task, rounds) if has_recorder() else None
         drawn = run.draws("rules", size, lambda _, rng: greedy_cover(state, rounds, rng, claim), progress=True)
         for feature, negated, number in drawn:
             rules.append(Rule(rows.prepared.literals(feature, negated), int(number)))
-        if planned.counts is None:
+        if self._counts_name not in plan:
             return ListModel(_ended(rules))
+        noise = _noise(plan[self._counts_name])
         counts = run.release(self._counts_name, rows.sum(class_counts, tuple(rules), k))
         numbers = [rule.label for rule in rules]
         if weights is None:
             shares = class_shares(counts, numbers)
         else:
-            shares = shrunk_shares(counts, numbers, [*bars[: len(rules) - 1], 0.5], weights, planned.counts.deviation)
+            shares = shrunk_shares(counts, numbers, [*bars[: len(rules) - 1], 0.5], weights, noise.deviation)
             rules = [rule._replace(label=int(own)) for rule, own in zip(rules, shares.argmax(axis=1), strict=True)]
-        return ListModel(tuple(rules), RuleCounts(counts, planned.counts, shares))
+        return ListModel(tuple(rules), RuleCounts(counts, noise, shares))
+
+    def _claim(self, task, rounds):
+        """Return the theorem about all draws, for replays."""
+        planned = self._planned(task, rounds)
+        moved = task.changed_rows * (1 + self._weight) * task.rows_per_unit  # the scores of a draw, by one unit
+        return Claim(float(moved * planned.exponent), planned.rules_cost)
 
     def _begin(self, rows, rounds, exponent, n, weights):
         """Return the counts of a run for n rows, None if they are private, and the bar of each draw."""
@@ -348,6 +353,11 @@ class Columns(Bits):
 def _counts(noise, size):
     """Return the release of at most so many counts with this noise."""
     return Proved(noise.kind, noise.scale, size=size, steps=UNIT if noise.gaussian else 1)
+
+
+def _noise(release):
+    """Return the noise of counts that were planned by `_counts`."""
+    return CountNoise(release.mechanism == "gaussian", release.noise)
 
 
 def _ended(rules):
