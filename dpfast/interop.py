@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from dpfast.learners.base import LinearClassifier
 from dpfast.learners.halfspaces.halfspace import HalfspaceClassifier
-from dpfast.learners.halfspaces.net import NetHalfspaceClassifier
+from dpfast.learners.halfspaces.linear import LinearModel
+from dpfast.learners.halfspaces.net import NetModel
 from dpfast.learners.lists.decision_list import DecisionListClassifier
 from dpfast.learners.winnow.classifier import DPWinnowClassifier
 from dpfast.tables.code_bits import CodeBits
@@ -56,7 +56,7 @@ def to_onnx(model: Any) -> Any:
         place, probabilities = _halfspace(graph, model)
     elif isinstance(model, DecisionListClassifier):
         place, probabilities = _rules(graph, model)
-    elif isinstance(model, LinearClassifier | NetHalfspaceClassifier) and not hasattr(model, "class_counts_"):
+    elif isinstance(getattr(model, "model_", None), LinearModel | NetModel) and not hasattr(model, "class_counts_"):
         place, probabilities = _linear(graph, model), None
     elif isinstance(model, DPWinnowClassifier) and hasattr(model, "encoder_") and not hasattr(model, "class_counts_"):
         place, probabilities = _winnow(graph, model), None
@@ -74,7 +74,7 @@ def to_onnx(model: Any) -> Any:
 def _linear(graph, model):
     """Return the place of the class of each row by the scores of a linear classifier."""
     products_of = _products_of_bits if hasattr(model, "encoder_") else _products
-    products = products_of(graph, model, model.coef_.T, model.intercept_, getattr(model, "_only_clips", False))
+    products = products_of(graph, model, model.coef_.T, model.intercept_, getattr(model.model_, "only_clips", False))
     scores = graph("Add", products, np.atleast_1d(model.shift_))
     return _best(graph, model, scores)
 

@@ -1,7 +1,7 @@
 """Base classes of the estimators: how they read tables and labels, charge a budget and are saved."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
 from typing import Any, Self, TypeVar
 
@@ -11,29 +11,23 @@ from numpy.typing import ArrayLike
 from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_consistent_length, validate_data
 
-from dpfast.kernels.reals import norm
 from dpfast.learners.batches import in_batches
-from dpfast.learners.calibration import level_counts
 from dpfast.learners.fitting import Fit, Private, Public
 from dpfast.learners.notes import notes_of
-from dpfast.learners.parameters import VERBOSE, Kind, estimator
-from dpfast.learners.probabilities import SidedProbabilities, confusion
+from dpfast.learners.parameters import VERBOSE, estimator
 from dpfast.learners.reading import TableReader
-from dpfast.learners.saving import Read, Saved, entries, reals
+from dpfast.learners.saving import Read, Saved
 from dpfast.learners.scikit import BaseEstimator, CallbackSupportMixin, ClassifierMixin, with_callbacks
 from dpfast.learners.ties import predicted
 from dpfast.parts.blocks import with_image
 from dpfast.tables import BitMatrix, CodeTable
 from dpfast.tables.arrays import check_shape
 from dpfast.tables.bit_matrix import SparseBits, suits
-from dpfast.tables.code_bits import CodeBits, packed_codes
+from dpfast.tables.code_bits import CodeBits
 from dpfast.tables.labels import two_classes
 from dpfast.tables.naming import visible
-from dpfast.tables.projection import readable
-from dpfast.tables.unit_rows import unit_products
 
 F = TypeVar("F", bound=Callable[..., Any])
-_MOST_CLASSES = 1 << 12
 _TABLES = (BitMatrix, CodeBits, CodeTable)
 
 
@@ -347,112 +341,6 @@ class TwoSided:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
-
-
-class LinearClassifier(SidedProbabilities, PrivateClassifier):
-    """Base of the private classifiers that release coefficients, an intercept and a shift, as `run.released.linear()`.
-
-    The score of a row x is that of the row as it was in training. Its length is that of (x, 1), or of x without
-    `fit_intercept`; in classifiers that only clip rows, it is at least 1. The score is (<x, coef_> + intercept_)
-    divided by this length, plus shift_.
-
-    A subclass lists its further released numbers in `_numbers`, which maps attribute names without the final underscore
-    to their kinds. It sets `_only_clips` if it clips rows to the unit ball, and does not scale those inside.
-
-    Attributes
-    ----------
-    coef_ : ndarray, shape (1, n_features_in_) for two classes, else (n_classes, n_features_in_)
-        The coefficients of rows that are divided by their length.
-    intercept_ : ndarray, shape (1,) or (n_classes,)
-        The coefficient of the constant 1, which is divided by the length of the row, too.
-    shift_ : float, or ndarray of shape (n_classes,)
-        What is added to the score of every row.
-    """
-
-    _numbers: Mapping[str, Kind] = {}
-    _only_clips = False
-
-    def _scores(self, X):
-        X = self._read_by_image(X, readable)
-        return scores_of(X, *self._linear(), self._lengths())
-
-    def _places(self, X):
-        return self._scores(X) / _largest(*self._linear())
-
-    def _refuse_classes(self, classes, p):
-        if len(classes) > _MOST_CLASSES:
-            raise ValueError(
-                f"{len(classes):,} classes would take as many passes over the rows in each round: give at most "
-                f"{_MOST_CLASSES:,} classes"
-            )
-
-    def _lengths(self):
-        """Return how the lengths of rows are computed, as `unit_rows` takes it."""
-        return {"fit_intercept": bool(self.fit_intercept), "normalize": not self._only_clips}
-
-    def _publish(self, run):
-        coef, intercept, self.shift_ = run.released.linear()
-        self.coef_, self.intercept_ = np.atleast_2d(coef), np.atleast_1d(intercept)
-
-    def _linear(self):
-        """Return coefficients, intercept and shift: for two classes of shape (n_features_in_,) and floats."""
-        if len(self.classes_) > 2:
-            return self.coef_, self.intercept_, self.shift_
-        return self.coef_[0], float(self.intercept_[0]), self.shift_
-
-    def _count_levels(self, run, p, parts, linear):
-        """Release the class counts of levels; `linear` returns the released coefficients, intercept and shift.
-
-        For more than two classes they are the counts of predicted classes.
-        """
-        self._count_classes(run, p, lambda: parts.sum(counted_levels, *linear(), self._lengths()))
-
-    def _released(self):
-        numbers = {name: getattr(self, f"{name}_") for name in self._numbers}
-        linear = dict(zip(("coef", "intercept", "shift"), self._linear(), strict=True))
-        return {name: np.asarray(value).tolist() for name, value in linear.items()} | numbers
-
-    def _restore(self, released):
-        entries(released, "coef", "intercept", *self._numbers, maybe=("shift",))
-        columns = len(self.classes_)
-        if columns == 2:
-            self.coef_ = reals(released["coef"], self._width)[np.newaxis]
-            self.intercept_ = reals([released["intercept"]], 1)
-            self.shift_ = float(reals([released.get("shift", 0.0)], 1)[0])
-        else:
-            coef = released["coef"]
-            if not isinstance(coef, list) or len(coef) != columns:
-                raise ValueError(f"wanted {columns} lists of coefficients, got {coef!r}")
-            self.coef_ = np.array([reals(each, self._width) for each in coef])
-            self.intercept_ = reals(released["intercept"], columns)
-            self.shift_ = reals(released.get("shift"), columns)
-        for name, kind in self._numbers.items():
-            setattr(self, f"{name}_", kind.read(name, released[name]))
-
-
-def scores_of(X, coef, intercept, shift, lengths):
-    """Return the scores of rows, for codes those of their bits: float64, shape (n,) for two classes, else (n, k)."""
-    X = readable(packed_codes(X))
-    if coef.ndim == 1:
-        return unit_products(X, coef, intercept, **lengths) + shift
-    columns = [unit_products(X, *column, **lengths) for column in zip(coef, intercept, strict=True)]
-    return np.stack(columns, axis=1) + shift
-
-
-def _largest(coef, intercept, shift):
-    """Return a number that no score exceeds in size: float, above 0."""
-    return norm(np.append(coef, intercept)) + abs(shift) or 1.0
-
-
-def counted_levels(piece, coef, intercept, shift, lengths):
-    """Return counts of the rows of a piece by level of their score and by class; private.
-
-    They are int64, of shape (LEVELS, 2); for more than two classes they are counts by predicted class and class.
-    """
-    scores = scores_of(piece.X, coef, intercept, shift, lengths)
-    if coef.ndim == 1:
-        return level_counts(scores / _largest(coef, intercept, shift), piece.labels)
-    return confusion(scores.argmax(axis=1), piece.labels, len(coef))
 
 
 def refuse_weights(arguments):

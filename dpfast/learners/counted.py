@@ -147,6 +147,8 @@ class CountedClassifier(PrivateClassifier):
     def counting(self, task: Task, beside: Sequence[Cost] | None = None) -> dict[str, Mechanism]:
         """Return the release of the class counts by its name, or none.
 
+        Its share is relative to those of the other releases of a plan, which must add up to 1.
+
         Parameters
         ----------
         task : Task
@@ -159,12 +161,12 @@ class CountedClassifier(PrivateClassifier):
         """
         if not self.probability_share:
             return {}
-        share = exact("probability_share", self.probability_share)
+        share = self.counts_share
         epsilon = split(task.epsilon, share)[1]
         scale = noise_scale(epsilon, task.neighbors, "probability_share", task.rows_per_unit)
         size = LEVELS * task.n_classes**2
         if beside is None:
-            return {self.counts_name: LaplaceSum(task.changed_rows, size=size, share=share)}
+            return {self.counts_name: LaplaceSum(task.changed_rows, size=size, share=share / (1 - share))}
         cost = (Cost("pure", decimal_above(epsilon)),) if beside else ()
         return {self.counts_name: Proved("laplace", scale, cost, size=size)}
 
@@ -184,9 +186,9 @@ class CountedClassifier(PrivateClassifier):
         return replace(task, epsilon=split(task.epsilon, self.probability_share)[0])
 
     @property
-    def left(self) -> Fraction:
-        """Return the share of epsilon for the other releases."""
-        return 1 - exact("probability_share", self.probability_share) if self.probability_share else Fraction(1)
+    def counts_share(self) -> Fraction:
+        """Return the share of epsilon for the class counts."""
+        return Fraction(exact("probability_share", self.probability_share)) if self.probability_share else Fraction(0)
 
     @property
     def counts_name(self) -> str:

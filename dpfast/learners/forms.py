@@ -141,6 +141,21 @@ class Form:
         """
         raise NotImplementedError
 
+    def scored(self, X: Any) -> Any:
+        """Return rows as models score them; by default as the learner reads them.
+
+        Parameters
+        ----------
+        X : table
+            Vectors, or what `coded` gives.
+
+        Returns
+        -------
+        table
+            It has a `shape`.
+        """
+        return self.rows(X)
+
     def empty(self, X: Any) -> Any:
         """Return the form of a row of zeros, if `rows` would refuse it.
 

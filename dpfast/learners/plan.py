@@ -109,15 +109,21 @@ class GaussianSum:
         The number of releases, each of which may depend on the earlier ones.
     share : float or Fraction, default=1
         The share of the budget, relative to those of the other releases of the plan.
+    steps : int or None, default=None
+        The number of steps of the noise in 1, a power of two; None stands for the rule above. Sums that move by about
+        2^30 or more need no finer steps than 1.
     """
 
     moves: Number
     size: int = 1
     times: int = 1
     share: float | Fraction = 1
+    steps: int | None = None
 
     def __post_init__(self) -> None:
         _check(self, "moves")
+        if self.steps is not None and (count("steps", self.steps) & (self.steps - 1)):
+            raise ValueError(f"steps must be a power of two, got {self.steps}")
 
 
 @dataclass(frozen=True)
@@ -365,8 +371,9 @@ def _solve(plan: Plan, task: Task, types: tuple[type, ...]) -> Solved:
 
 def steps_of(mechanism: Any, finest: int = 30) -> int:
     """Return the number of steps of Gaussian noise in 1, a power of two: one row moves a sum by about 2**finest."""
-    if not isinstance(mechanism, GaussianSum):
-        return getattr(mechanism, "steps", 1)
+    steps = getattr(mechanism, "steps", 1)
+    if steps is not None:
+        return steps
     return 1 << max(0, finest - int(mechanism.moves).bit_length() + 1)
 
 
@@ -420,8 +427,8 @@ def spending_of(plan: Plan) -> Spending:
     sums = [each for each in plan.values() if isinstance(each, GaussianSum)]
     if not sums or len(pure) + len(sums) < len(plan):
         return Spending()
-    least, most = min(int(each.moves * steps_of(each)) for each in sums), max(each.size for each in sums)
-    return Spending("gaussian", share_of(pure, plan.values()), (NoisySums(least, 1, most),))
+    parts = [NoisySums(int(each.moves * steps_of(each)), each.share, each.size) for each in sums]
+    return Spending("gaussian", share_of(pure, plan.values()), tuple(parts))
 
 
 def share_of(some: Iterable[Any], releases: Iterable[Any]) -> Fraction:

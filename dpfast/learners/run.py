@@ -36,14 +36,21 @@ class Rows:
     form : table
         The form of a row of zeros.
     classes : ndarray, shape (n_classes,)
+    n_features : int
+        The number of columns before the form of the learner.
+    class_sizes : ndarray of float64, shape (n_classes,), or None
+        Noisy numbers of rows of the classes, if a discovery released them.
     prepared : object
         What `PrivateClassifier.prepare` returned before the charge.
     """
 
     prepared: Any = None
 
-    def __init__(self, parts: Any, form: Any, task: Task, classes: np.ndarray) -> None:
+    def __init__(
+        self, parts: Any, form: Any, task: Task, classes: np.ndarray, n_features: int, class_sizes: np.ndarray | None
+    ) -> None:
         self.parts, self.form, self.task, self.classes = parts, form, task, classes
+        self.n_features, self.class_sizes = n_features, class_sizes
         self.n_columns, self.n_classes, self.n = task.n_columns, task.n_classes, task.n_rows
         self.sizes, self.reach = task.sizes, task.reach
         names = getattr(form, "feature_names", None)
@@ -179,7 +186,7 @@ class Run:
         _, exponent = self._next(name, np.size(scores), {ExponentialDraw: "exponential"}, "select")
         return self._counted(name, int(exponential(scores, exponent, rng=self._paid.rng)))
 
-    def draw(self, name: str, size: int, sample: Callable[[Any, np.random.Generator], Any]) -> Any:
+    def draw(self, name: str, size: int, sample: Callable[[Any, np.random.Generator], Any], times: int = 1) -> Any:
         """Return what a sampler draws, for candidates too many to have a score each, and for mechanisms of others.
 
         Parameters
@@ -191,14 +198,16 @@ class Run:
         sample : callable
             ``sample(noise, rng)`` draws by `dpfast.mechanisms.draws.asked`, so that a replay has its question; the
             noise is that of the plan, such as the exponent.
+        times : int, default=1
+            The number of releases that the sampler makes.
 
         Returns
         -------
         object
         """
         kinds = {ExponentialDraw: "exponential", Proved: "proved"}
-        _, noise = self._next(name, size, kinds, "draw")
-        return self._counted(name, sample(noise, self._paid.rng))
+        _, noise = self._next(name, size, kinds, "draw", times)
+        return self._counted(name, sample(noise, self._paid.rng), times)
 
     def draws(
         self, name: str, size: int, sample: Callable[[Any, np.random.Generator], Iterator], *, progress: bool = False
@@ -224,13 +233,15 @@ class Run:
         for each in self._progress(drawn, name, most) if progress else drawn:
             yield self._counted(name, each)
 
-    def rounds(self, name: str) -> Iterator[int]:
+    def rounds(self, name: str, each: int = 1) -> Iterator[int]:
         """Yield the numbers of the rounds that the plan has for this release, with a progress bar if wanted.
 
         Parameters
         ----------
         name : str
-            The name of a release of the plan; each round makes one.
+            The name of a release of the plan.
+        each : int, default=1
+            The number of releases that a round makes.
 
         Yields
         ------
@@ -238,7 +249,7 @@ class Run:
         """
         if name not in self._plan:
             raise RuntimeError(f"the plan has no release {name!r}: it names {', '.join(self._plan)}")
-        times = self._plan[name].times
+        times = self._plan[name].times // each
         return iter(self._progress(range(times), name, times))
 
     def key(self) -> int:
@@ -263,13 +274,13 @@ class Run:
         """
         return self._noise[name]
 
-    def _next(self, name, size, kinds, verb):
-        """Return the mechanism of the next release of this name in a word, and its noise; or refuse it."""
-        kind, noise = self._planned(name, size, kinds, verb), self._noise[name]
+    def _next(self, name, size, kinds, verb, times=1):
+        """Return the mechanism of the next releases of this name in a word, and their noise; or refuse them."""
+        kind, noise = self._planned(name, size, kinds, verb, times), self._noise[name]
         return kind, noise[self._used[name]] if isinstance(noise, tuple) else noise
 
-    def _planned(self, name, size, kinds, verb):
-        """Return the mechanism of a release in a word; refuse one that is not planned."""
+    def _planned(self, name, size, kinds, verb, times=1):
+        """Return the mechanism of releases in a word; refuse those that are not planned."""
         planned = self._plan.get(name)
         if planned is None:
             raise RuntimeError(f"the plan has no release {name!r}: it names {', '.join(self._plan)}")
@@ -279,15 +290,15 @@ class Run:
         if kind is None:
             raise RuntimeError(f"{name!r} is planned as {type(planned).__name__}, which run.{verb} does not make")
         used = self._used[name]
-        if used >= planned.times:
+        if used + times > planned.times:
             raise RuntimeError(f"{name!r} is planned {planned.times} times, and was released {used} times")
         if size > planned.size:
             raise RuntimeError(f"{name!r} is planned with at most {planned.size:,} entries, got {size:,}")
         return kind
 
-    def _counted(self, name, made):
-        """Count a release of this name, now that it was made, and return it."""
-        self._used[name] += 1
+    def _counted(self, name, made, times=1):
+        """Count releases of this name, now that they were made, and return what was released."""
+        self._used[name] += times
         if self._shows:
             self._paid.used[name] = self._used[name]
         return made

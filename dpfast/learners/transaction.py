@@ -59,8 +59,8 @@ class Transaction(Machinery):
         return p
 
     def rows(self, X: Any) -> Any:
-        """Return the rows of X of `predict` as the learner reads them; refuse other columns than those of the fit."""
-        return self._read_by_image(X, self._reads.rows)
+        """Return the rows of X of `predict` as models score them; refuse other columns than those of the fit."""
+        return self._read_by_image(X, self._reads.scored)
 
     def publish(self) -> None:
         """Replace the fitted attributes of the learner by those of this fit."""
@@ -123,7 +123,7 @@ class Transaction(Machinery):
         task = self._task(p, form, public.n_rows, classes, len(classes))
         plan = self._plan(p, task)
         solved = plan.solve(task)
-        rows = Rows(parts, form, task, public.classes)
+        rows = Rows(parts, form, task, public.classes, public.n_features, run.attributes.get("class_sizes_"))
         rows.prepared = learner.prepare(rows)
         run.charge(public, solved.cost, **{name: each.times for name, each in plan.items()})
         learning = Run(run, plan, solved, lambda rounds, what, most: self._shown(rounds, what, parts, public, most))

@@ -16,6 +16,7 @@ import dpfast
 from dpfast.accounting import Budget, PrivacySpend
 from dpfast.audit import replay
 from dpfast.learners.base import shown
+from dpfast.learners.transaction import Transaction
 from dpfast.littlestone import OnlineLittlestoneLearner, StagedOnlineLittlestoneLearner, Thresholds
 from dpfast.mechanisms import AboveThreshold, discrete_gaussian, discrete_laplace
 from dpfast.mechanisms.draws import placed
@@ -159,17 +160,18 @@ def dict_fit(model, table):
 
 
 def test_a_refusal_after_the_charge_is_found(monkeypatch):
-    def refuse(self, run, p, parts, linear):
-        if parts.only.labels.sum() > 3:
+    def refuse(self, model, run, counts):
+        if counts()[:, 1].sum() > 3:
             raise ValueError("labels must be few")
+        return model
 
-    monkeypatch.setattr(dpfast.ProjectedHalfspaceClassifier, "_count_levels", refuse)
+    monkeypatch.setattr(dpfast.ProjectedHalfspaceClassifier, "count", refuse)
     found = replay(projected(), TABLE, CHANGED, classes=[0, 1])
     assert found.differences[0] == "the second fit is refused after it charged or asked: ValueError: labels must be few"
 
 
 def test_a_draw_before_the_charge_is_found(monkeypatch):
-    checked = dpfast.BoostedHalfspaceClassifier._checked
+    checked = Transaction._checked
 
     def draw(self, *table):
         p = checked(self, *table)
@@ -178,7 +180,7 @@ def test_a_draw_before_the_charge_is_found(monkeypatch):
 
     model = dpfast.BoostedHalfspaceClassifier(n_rounds=2)
     assert replay(model, TABLE, CHANGED, classes=[0, 1]).holds
-    monkeypatch.setattr(dpfast.BoostedHalfspaceClassifier, "_checked", draw)
+    monkeypatch.setattr(Transaction, "_checked", draw)
     assert "the first fit draws before it charges" in replay(model, TABLE, CHANGED, classes=[0, 1]).differences
 
 
@@ -189,7 +191,7 @@ def test_a_progress_bar_that_tells_rows_by_their_bytes_is_found(monkeypatch):
     shorter = TABLE[0][:-1], Y[:-1]
     model = projected(neighbors="add-remove", verbose=True)
     assert replay(model, TABLE, shorter, classes=[0, 1]).holds
-    monkeypatch.setattr(dpfast.ProjectedHalfspaceClassifier, "_shown", told)
+    monkeypatch.setattr(Transaction, "_shown", told)
     (difference,) = replay(model, TABLE, shorter, classes=[0, 1]).differences
     assert difference.startswith("standard output: ")
     assert "200 bytes a round" in difference

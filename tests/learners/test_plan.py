@@ -99,7 +99,7 @@ def test_a_plan_is_a_value():
     assert plan != Plan(first=SUM, second=LaplaceSum(3))
     assert [*plan] == ["first", "second"]
     assert hash(plan) == hash(Plan(first=SUM, second=COUNTS))
-    assert repr(plan).startswith("Plan(first=GaussianSum(moves=3, size=50, times=4, share=1), second=LaplaceSum(")
+    assert repr(plan).startswith("Plan(first=GaussianSum(moves=3, size=50, times=4, share=1, steps=None), second=L")
     assert plan.solve(Task(1.0, 1e-6)) == plan.solve(Task(1.0, 1e-6))
 
 

@@ -56,7 +56,7 @@ MUTANTS = [
        "        return False  # a row is a round", "        return True", "premises/test_unlabelled.py"),
     _m("rows without a label: intervals in an order", "learners/winnow/classifier", "return p.sizes  # a table", "return True  # a table",
        "premises/test_unlabelled.py"),
-    _m("rows without a label: single steps", "learners/halfspaces/projected", 'return p.schedule != "paper"', "return True",
+    _m("rows without a label: single steps", "learners/halfspaces/projected", 'return self.schedule != "paper"', "return True",
        "premises/test_unlabelled.py"),
     _m("rows without a label: learners of others", "learners/private", "spares_unlabelled: ClassVar[bool] = False", "spares_unlabelled: ClassVar[bool] = True",
        "premises/test_unlabelled.py"),

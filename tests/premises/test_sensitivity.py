@@ -5,6 +5,7 @@ of the first, and what it was calibrated for is compared with how far its sums m
 releases counts, is entered in SCORES, with the least and the most that a row more adds to a score.
 """
 
+from importlib import import_module
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +25,7 @@ from dpfast.learners.experts.statistical_query import StatisticalQueryOracle
 from dpfast.learners.halfspaces.measure import CAP, DenseMeasure
 from dpfast.learners.halfspaces.nets import Nets
 from dpfast.learners.halfspaces.weak import NoisyStump
+from dpfast.learners.plan import Plan, _billed
 from dpfast.learners.votes import Hypothesis
 from dpfast.learners.winnow.plan import FADING, WinnowPlan
 from dpfast.learners.winnow.scores import interval_sum
@@ -34,13 +36,13 @@ from dpfast.tables.signed_rows import signed_rows
 FORMS = [np.asarray, sp.csr_array, lambda X: X.astype(np.float32), lambda X: BitMatrix(X, threshold=0.5)]
 RELATIONS = ["replace", "add-remove"]
 ROUNDS = 3
-MODULES = "dpfast.learners.halfspaces."
+LEARNERS, RUN = "dpfast.learners.", "dpfast.learners.run"
 
 
 class Sums(NamedTuple):
     make: callable  # of the relation and a generator, for the choice of parameters
-    sums: str | None  # the module that adds the noise; None for that of all runs
-    calibrated: str  # the module that computes its scale
+    calibrated: str  # the module that computes the scale of the noise; "" if that follows from the plan
+    sums: str = "run"  # the module that adds the noise
     classes: int = 2
 
 
@@ -51,7 +53,8 @@ def _boosted(more, classes=2):
             neighbors=relation, n_rounds=ROUNDS, density=density, random_state=0, **more
         )
 
-    return Sums(make, "weak", "weak" if more.get("start") == "even" else "opened", classes)
+    weak = "halfspaces.weak"
+    return Sums(make, weak, weak) if more.get("start") == "even" else Sums(make, "", classes=classes)
 
 
 def _fading(classes):
@@ -61,7 +64,7 @@ def _fading(classes):
             neighbors=relation, n_rounds=ROUNDS, n_components=m, loss="fading", random_state=0
         )
 
-    return Sums(make, "descent", "opened", classes)
+    return Sums(make, "", classes=classes)
 
 
 SUMS = {
@@ -73,27 +76,23 @@ SUMS = {
         lambda relation, rng: dpfast.ProjectedHalfspaceClassifier(
             neighbors=relation, n_rounds=ROUNDS, n_components=int(rng.integers(1, 12)), loss="hinge", random_state=0
         ),
-        "descent",
-        "projected",
+        "halfspaces.projected",
     ),
     "projected, fading": _fading(2),
     "projected, fading, 4 classes": _fading(4),
     "halfspace": Sums(
         lambda relation, rng: dpfast.HalfspaceClassifier(neighbors=relation, n_rounds=ROUNDS, random_state=0),
-        None,
-        "model",
+        "halfspaces.model",
     ),
     "halfspace, weights of classes": Sums(
         lambda relation, rng: dpfast.HalfspaceClassifier(
             neighbors=relation, n_rounds=ROUNDS, class_weight={0: rng.choice([0.1, 1.0, 3.0]).item()}, random_state=0
         ),
-        None,
-        "model",
+        "halfspaces.model",
     ),
     "halfspace, 4 classes": Sums(
         lambda relation, rng: dpfast.HalfspaceClassifier(neighbors=relation, n_rounds=ROUNDS, random_state=0),
-        None,
-        "model",
+        "halfspaces.model",
         classes=4,
     ),
 }
@@ -115,8 +114,7 @@ def _fitted(entry, relation, seed, table, form, released):
     """The sums of a fit, and what they were calibrated for; releases are replayed, or made and noted."""
     (X, y), seen, calibrated = table, [], {}
     replayed, patch = list(released), pytest.MonkeyPatch()
-    planned = "bill_noise" if entry.calibrated == "opened" else "discrete_gaussian_sigma"
-    sigma = getattr(__import__(MODULES + entry.calibrated, fromlist=["x"]), planned)
+    solve = Plan.solve
 
     def noisy(total, scale, rng):
         seen.append(np.asarray(total, np.int64))
@@ -124,18 +122,25 @@ def _fitted(entry, relation, seed, table, form, released):
             replayed.append(seen[-1] + np.random.default_rng(len(seen)).integers(-9, 10, seen[-1].shape) * 10_000)
         return replayed[len(seen) - 1]
 
-    def note(*arguments, **given):
-        calibrated.update(given)
-        if planned == "bill_noise":
-            calibrated["parts"] = arguments[0]
-        return sigma(*arguments, **given)
+    def noting(sigma):
+        def note(*arguments, **given):
+            calibrated.update(given)
+            return sigma(*arguments, **given)
+
+        return note
+
+    def solving(plan, task):
+        if not entry.calibrated:
+            calibrated["parts"] = [_billed(plan[name], task.rows_per_unit) for name in ("rounds", "opening")]
+        return solve(plan, task)
 
     with patch.context() as patched:
-        home = "dpfast.learners.run" if entry.sums is None else MODULES + entry.sums
-        patched.setattr(f"{home}.discrete_gaussian", noisy)
-        patched.setattr(MODULES + entry.calibrated + "." + planned, note)
-        patched.setattr(MODULES + "opened.discrete_gaussian", noisy)
-        patched.setattr(MODULES + "boosted.discrete_laplace", lambda counts, scale, rng: 8)
+        patched.setattr(LEARNERS + entry.sums + ".discrete_gaussian", noisy)
+        if entry.calibrated:
+            module = import_module(LEARNERS + entry.calibrated)
+            patched.setattr(module, "discrete_gaussian_sigma", noting(module.discrete_gaussian_sigma))
+        patched.setattr(Plan, "solve", solving)
+        patched.setattr(RUN + ".discrete_laplace", lambda counts, scale, rng: 8)
         model = entry.make(relation, np.random.default_rng(seed))
         model.fit(form(X), y, classes=np.arange(entry.classes))
     released[:] = replayed

@@ -186,7 +186,7 @@ class FiniteClassLearner(CountedClassifier, name="finite-class"):
     def plan(self, task: Task) -> Plan:
         if not isinstance(self.reads, Arrays) and task.classes is not None:
             two_classes(np.array(task.classes))
-        draw = ExponentialDraw(task.changed_rows, size=self._number(task), share=self.left)
+        draw = ExponentialDraw(task.changed_rows, size=self._number(task))
         return Plan(hypotheses=draw, **self.counting(task))
 
     def learn(self, rows: Rows, plan: Plan, run: Run) -> FiniteModel:

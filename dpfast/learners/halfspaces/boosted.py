@@ -1,29 +1,38 @@
 """Private boosting: a halfspace from noisy means of ever harder rows."""
 
 import math
-import warnings
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dpfast.accounting import Cost, NoisySums, boost_paper, boost_plan, gaussian_sigma
-from dpfast.accounting.claims import pair_cost
+from dpfast.accounting.claims import pair_cost, warn
 from dpfast.accounting.numbers import exact, float_above, float_below
 from dpfast.kernels.unit_rows import GRID_BITS
-from dpfast.learners.base import LinearClassifier
+from dpfast.learners.counted import CountedClassifier
+from dpfast.learners.forms import Form
 from dpfast.learners.halfspaces.boosting_parts import measured, weak_rows_of
+from dpfast.learners.halfspaces.linear import (
+    LinearModel,
+    LinearRows,
+    count_scored,
+    exact_number,
+    linear_columns,
+    refuse_many_classes,
+)
 from dpfast.learners.halfspaces.measure import CAP, MOST_ROUNDS, UNIT, AtLeast, LazyBregman, Local, Measure
-from dpfast.learners.halfspaces.opened import SHARE, CentredModel, OpenedNoise, against, without_sum
+from dpfast.learners.halfspaces.opened import CentredState, PlainForm, against, opened_sums, without_sum
 from dpfast.learners.halfspaces.plain import CentredImage
 from dpfast.learners.halfspaces.weak import NoisyCentering, NoisyStump, WeakLearner
 from dpfast.learners.parameters import (
     BETWEEN_0_AND_1,
     FIT_INTERCEPT,
     Kind,
+    Parameters,
     auto,
-    check_scale,
     choice,
     count,
     estimator,
@@ -32,8 +41,8 @@ from dpfast.learners.parameters import (
     positive,
     real,
 )
-from dpfast.learners.reading import MOST_LABELS
-from dpfast.mechanisms import discrete_laplace
+from dpfast.learners.plan import Plan, Proved, Spending, Task, spending_of
+from dpfast.learners.run import Rows, Run
 
 _COUNT_SHARE = Fraction(1, 20)  # of epsilon, for the number of rows where that is private
 _ROUNDS = 60
@@ -49,12 +58,38 @@ def _kind(wanted, base, named):
     return Kind(
         wanted,
         lambda value: isinstance(value, base) or (isinstance(value, str) and value in named),
-        lambda value: named[value]() if isinstance(value, str) else value,
+        lambda value: _named(value, named),
     )
 
 
+@dataclass(frozen=True)
+class WeakRows(LinearRows):
+    """Rows as a weak learner reads them."""
+
+    weak: Any
+    fit_intercept: bool
+
+    def rows(self, X: Any) -> Any:
+        return weak_rows_of(X, self.weak, self.fit_intercept)
+
+
+@dataclass(frozen=True)
+class BoostedModel(LinearModel):
+    """Coefficients by boosting, and the numbers by which they were learned."""
+
+    density: float
+    learning_rate: float
+    n_rounds: int
+
+    def check(self) -> None:
+        super().check()
+        real(0, 1, "(]").read("density", self.density)
+        positive().read("learning_rate", self.learning_rate)
+        count(1).read("n_rounds", self.n_rounds)
+
+
 @estimator
-class BoostedHalfspaceClassifier(LinearClassifier):
+class BoostedHalfspaceClassifier(CountedClassifier, name="boosted-halfspace"):
     """Private lazy Bregman boosting [BCS]_: a linear classifier from noisy sums of hard rows.
 
     Booleans and bits are the numbers 0 and 1. The first release is the opening: a noisy sum of all rows, together with
@@ -125,6 +160,16 @@ class BoostedHalfspaceClassifier(LinearClassifier):
 
     Attributes
     ----------
+    coef_ : ndarray, shape (1, n_features_in_) for two classes, else (n_classes, n_features_in_)
+        The coefficients of rows that are divided by their length, that of (x, 1), or of x without `fit_intercept`; it
+        is taken to be at least 1. The score of a row is (<x, coef_> + intercept_) / length + shift_.
+    intercept_ : ndarray, shape (1,) or (n_classes,)
+        The coefficient of the constant 1, which is divided by the length of the row, too.
+    shift_ : float, or ndarray of shape (n_classes,)
+        What is added to the score of every row.
+    class_sizes_ : ndarray of float64, shape (n_classes,)
+        Noisy numbers of rows of the classes, if the fit released them. Of classes with equal scores, `predict` returns
+        the one with most rows.
     density_, learning_rate_ : float
     n_rounds_ : int
         The parameters, or the values that "auto" stands for; they follow from the opening, if there is one.
@@ -143,16 +188,19 @@ class BoostedHalfspaceClassifier(LinearClassifier):
     True
     """
 
-    _model = "boosted-halfspace"
-    _only_clips = True
-    _reads_parts = True
-    _of_vectors = ("margin",)
-    _numbers = {"density": real(0, 1, "(]"), "learning_rate": positive(), "n_rounds": count(1)}  # noqa: RUF012
     density: float | str = parameter("auto", auto(real(0, 1, "(]")))
     n_rounds: int | str = parameter("auto", auto(count(1, MOST_ROUNDS)))
     learning_rate: float | str = parameter("auto", auto(real(0.001, 1e6)))
-    weak_learner: Any = parameter("centering", _kind('be "centering", "stump" or a WeakLearner', WeakLearner, _WEAK))
-    measure: Any = parameter("lazy-bregman", _kind('be "lazy-bregman", "local" or a Measure', Measure, _MEASURES))
+    weak_learner: Any = parameter(
+        "centering",
+        _kind('be "centering", "stump" or a WeakLearner', WeakLearner, _WEAK),
+        saved=lambda value: not isinstance(value, WeakLearner),  # prediction does not need it
+    )
+    measure: Any = parameter(
+        "lazy-bregman",
+        _kind('be "lazy-bregman", "local" or a Measure', Measure, _MEASURES),
+        saved=lambda value: not isinstance(value, Measure),
+    )
     start: str = parameter("auto", choice("auto", "opening", "even"))
     fit_intercept: bool = FIT_INTERCEPT
     calibration: str = parameter("tight", choice("tight", "plan", "paper"))
@@ -161,152 +209,164 @@ class BoostedHalfspaceClassifier(LinearClassifier):
     alpha: float = parameter(0.1, BETWEEN_0_AND_1)
     beta: float = parameter(0.1, BETWEEN_0_AND_1)
 
-    def _learn(self, table, p, run):
-        image = partial(weak_rows_of, weak=p.weak_learner, fit_intercept=p.fit_intercept)
-        parts, form, public = self._asked(table, image)
-        self._refuse_classes(public.classes, p)
-        (self._opened if p.start == "opening" else self._even)(parts, form, public, p, run)
+    @property
+    def reads(self) -> Form:
+        """Return the form of the rows, which follows from the weak learner."""
+        weak, measure = _named(self.weak_learner, _WEAK), _named(self.measure, _MEASURES)
+        return WeakRows(
+            weak,
+            bool(self.fit_intercept),
+            several_classes=self._opens(),
+            in_parts=type(weak) in _WEAK.values() and type(measure) in _MEASURES.values(),
+            why_whole="a table in parts needs a weak_learner= and a measure= of those that have a name",
+            surveyed=True,
+            vector_parameters=("margin",),
+        )
 
-    def _opened(self, parts, form, public, p, run):
+    @property
+    def spares_unlabelled(self) -> bool:
+        """Return whether rows may lack a label: noise covers a row more for measures and weak learners with a name."""
+        return self.reads.in_parts
+
+    def plan(self, task: Task) -> Plan:
+        refuse_many_classes(task.n_classes)
+        p = Parameters._checked(self)
+        density = p.density if self._opens() else self._even(p, task).density
+        if density != "auto" and task.n_rows is not None and task.n_rows * density < 1:
+            raise ValueError(f"density must be at least 1 / n = 1 / {task.n_rows}, got {density!r}")
+        return (self._plan_opened if self._opens() else self._plan_even)(p, task)
+
+    def check(self) -> None:
+        """Refuse parameters that do not suit one another."""
+        if not self._opens() and self.calibration != "tight":
+            self._calibrate(Parameters._checked(self), self.epsilon, self.delta)
+
+    def spending(self, task: Task) -> Spending:
+        kind = {NoisyCentering: "gaussian", NoisyStump: "zcdp"}.get(type(_named(self.weak_learner, _WEAK)))
+        if kind is None:
+            return Spending()
+        if self._opens():
+            return spending_of(self._plan_opened(Parameters._checked(self), task))
+        count = _COUNT_SHARE if task.neighbors == "add-remove" else 0
+        rounds = NoisySums(CAP << GRID_BITS, 1, task.n_columns)
+        return Spending(kind, 1 - (1 - self.counts_share) * (1 - count), (rounds,) if kind == "gaussian" else ())
+
+    def prepare(self, rows: Rows) -> None:
+        """Warn if the calibration promises nothing for so few rows, or takes long.
+
+        Parameters
+        ----------
+        rows : Rows
+        """
+        if self.calibration != "tight" and (message := self._promised(rows)):
+            warn(message, UserWarning)
+
+    def learn(self, rows: Rows, plan: Plan, run: Run) -> BoostedModel:
+        model = (self._learn_opened if self._opens() else self._learn_even)(rows, plan, run)
+        return self.count(model, run, lambda: rows.sum(count_scored, model))
+
+    def _learn_opened(self, rows, plan, run):
         """Open, then boost centred rows from the log odds of the classes."""
-        n, k = public.n_rows, len(public.classes)
-        self._refuse_rows(n, p)
-        image = CentredImage(form, k, p.fit_intercept)
-        p.n_rounds = _ROUNDS if p.n_rounds == "auto" else p.n_rounds
-        noise = OpenedNoise(p, image, p.measure.moved(p.neighbors), p.n_rounds)
-        public.others["n_rounds_"] = p.n_rounds
-        model = _Boosted(image, public.n_features, p)
-        run.charge(public, self._all_costs(noise.cost, p), opening=1, rounds=p.n_rounds, **p.counting)
-        run.released = model
-        seen, start = model.open(parts, noise, n if p.neighbors == "replace" else None, run)
-        model.begin(p, noise.sigma / (image.reach * CAP))
-        mass = max(1, int(model.density * image.opening.n * CAP))
+        p, n_rounds = Parameters._checked(self), plan["rounds"].times
+        image = CentredImage(PlainForm.of(rows.task), rows.n_classes, p.fit_intercept)
+        state = _Boosted(image, rows, p, n_rounds)
+        run.show(state.model)
+        seen, start = state.open(rows.parts, rows, run)
+        state.begin(p, self._budget(rows.task), run.scale("rounds") / (image.reach * CAP))
+        mass = max(1, int(state.density * image.opening.n * CAP))
         weighed = AtLeast() if isinstance(p.measure, LazyBregman) else p.measure
-        rows, begun, _ = measured(seen, image, public.n_labelled, p.weak_learner, weighed, k)
-        rate, steps = model.largest_step(), max(1, math.ceil(np.abs(image.log_odds()).max()))
+        asked, begun, _ = measured(seen, image, exact_number(rows), p.weak_learner, weighed, rows.n_classes)
+        rate, steps = state.largest_step(), max(1, math.ceil(np.abs(image.log_odds()).max()))
         measure = begun(mass, rate)
         for _ in range(steps):
             measure.add(start / (steps * rate))
-        for t in self._shown(range(p.n_rounds), "rounds", seen, public):
-            noisy = p.weak_learner.learn(rows, measure.weights(), mass, noise.sigma, run.rng)
-            step = model.step(noisy)
-            run.used["rounds"] += 1
-            if t + 1 < p.n_rounds:
+        for t in run.rounds("rounds"):
+            noisy = run.release("rounds", asked.weighted_sum(measure.weights()))
+            step = state.step(noisy / (float(mass) * asked.reach))
+            if t + 1 < n_rounds:
                 measure.add(step / rate)
-        self._count_levels(run, p, parts, model.linear)
+        return state.model()
 
-    def _even(self, parts, form, public, p, run):
+    def _learn_even(self, rows, plan, run):
         """Boost rows as they are from equal weights, as the paper does."""
-        rows, start, margins = measured(parts, form, public.n_labelled, p.weak_learner, p.measure)
-        n, d = public.n_rows, public.n_features
-        density = self._calibrate(p, n, d)
-        counted = p.n_rounds * p.rows_per_unit**2  # k rows of a unit move a round k times as far: k^2 rounds' worth
-        if p.rows_per_unit > 1 and type(p.weak_learner) not in _WEAK.values():
-            raise ValueError('rows_per_unit above 1 needs weak_learner="centering" or "stump"')
-        moved = p.measure.moved(p.neighbors)
-        noise = p.weak_learner.noise(rows, p.epsilon_of_rounds, p.delta, counted, moved)
-        public.others["n_rounds_"] = p.n_rounds
-        paid = ({"row count": 1} if p.count_scale else {}) | {"rounds": p.n_rounds}
-        cost = [Cost("pure", float_above(1 / p.count_scale))] if p.count_scale else []
-        cost += p.weak_learner.cost(rows, noise, counted, moved) or [pair_cost(p.epsilon_of_rounds, p.delta)]
-
-        model = _Average(d, density(1), p.learning_rate)
-        run.charge(public, self._all_costs(cost, p), **paid, **p.counting)
-        run.released = model
-        size = n
-        if p.count_scale:
-            size = max(1, int(discrete_laplace(n, p.rows_per_unit * p.count_scale, rng=run.rng)))
-            run.used["row count"] += 1
-        model.density = density(size)
-        mass = max(1, int(model.density * size * CAP))
-        measure = start(mass, p.learning_rate / 2)
-        for t in self._shown(range(p.n_rounds), "rounds", getattr(rows, "parts", None), public):
-            hypothesis = p.weak_learner.learn(rows, measure.weights(), mass, noise, run.rng)
-            model.add(*p.weak_learner.linear(hypothesis, d))
-            run.used["rounds"] += 1
-            if t + 1 < p.n_rounds:
+        p, n = Parameters._checked(self), exact_number(rows)
+        asked, start, margins = measured(rows.parts, rows.form, n, p.weak_learner, p.measure)
+        even, d, size = self._even(p, rows.task), rows.n_features, rows.n
+        average = _Average(even, rows, p.fit_intercept)
+        run.show(average.model)
+        if even.count_scale:
+            size = max(1, int(run.release("row count", n)))
+        average.density = even.densest(size, d)
+        mass = max(1, int(average.density * size * CAP))
+        measure = start(mass, even.rate(d) / 2)
+        for t in run.rounds("rounds"):
+            draw = partial(p.weak_learner.learn, asked, measure.weights(), mass)
+            hypothesis = run.draw("rounds", 1, draw)
+            average.add(*p.weak_learner.linear(hypothesis, d))
+            if t + 1 < even.n_rounds:
                 measure.add(margins(hypothesis))
-        self._count_levels(run, p, parts, model.linear)
+        return average.model()
 
-    def _publish(self, run):
-        super()._publish(run)
-        self.density_, self.learning_rate_ = run.released.density, run.released.learning_rate
+    def _plan_opened(self, p, task):
+        """Return the plan with an opening."""
+        image = CentredImage(PlainForm.of(task), task.n_classes, p.fit_intercept)
+        n_rounds = _ROUNDS if p.n_rounds == "auto" else p.n_rounds
+        return Plan(**opened_sums(image, task, p.measure.moved(task.neighbors), n_rounds), **self.counting(task))
 
-    @property
-    def _not_saved(self):
-        own = {"weak_learner": WeakLearner, "measure": Measure}  # prediction does not need them
-        return (*super()._not_saved, *[name for name, kind in own.items() if isinstance(getattr(self, name), kind)])
+    def _plan_even(self, p, task):
+        """Return the plan without an opening, by the theorem of the weak learner."""
+        even, weak = self._even(p, task), p.weak_learner
+        if task.rows_per_unit > 1 and type(weak) not in _WEAK.values():
+            raise ValueError('rows_per_unit above 1 needs weak_learner="centering" or "stump"')
+        counted = even.n_rounds * task.rows_per_unit**2  # k rows of a unit move a round k times: k^2 rounds' worth
+        form, moved = PlainForm.of(task), p.measure.moved(task.neighbors)
+        noise = weak.noise(form, even.epsilon, task.delta, counted, moved)
+        releases = {}
+        if even.count_scale:
+            count = (Cost("pure", float_above(1 / even.count_scale)),)
+            releases["row count"] = Proved("laplace", task.rows_per_unit * even.count_scale, count)
+        mechanism = "gaussian" if isinstance(weak, NoisyCentering) else "exponential"
+        cost = tuple(weak.cost(form, noise, counted, moved) or [pair_cost(even.epsilon, task.delta)])
+        releases["rounds"] = Proved(mechanism, noise, cost, times=even.n_rounds)
+        return Plan(**releases, **self.counting(task, cost))
 
-    def _calibrate(self, p, n, d):
-        """Set learning rate and rounds in p; return the density as a function of the number of rows, maybe private."""
+    def _even(self, p, task):
+        """Return the numbers of a fit without an opening."""
+        epsilon, delta = budget = self._budget(task)
+        density, n_rounds, rate = p.density, _ROUNDS if p.n_rounds == "auto" else p.n_rounds, p.learning_rate
         if p.calibration != "tight":
-            if message := self._promised(p, n, d):
-                warnings.warn(message, stacklevel=3)
-            p.density, p.n_rounds, p.learning_rate = p.plan.density, p.plan.n_rounds, p.plan.learning_rate
-        if p.n_rounds == "auto":
-            p.n_rounds = _ROUNDS
-        p.learning_rate = 2.4 * d**0.25 if p.learning_rate == "auto" else float(p.learning_rate)
-        if p.density == "auto":
-            return lambda rows: _densest(d, rows, p)
-        self._refuse_rows(n, p)
-        return lambda rows: float(p.density)
+            found = self._calibrate(p, epsilon, delta)
+            density, n_rounds, rate = found.density, found.n_rounds, found.learning_rate
+        if task.neighbors == "replace":
+            return _Even(budget, epsilon, None, density, n_rounds, rate)
+        whole = exact("epsilon", epsilon)
+        scale = 1 / (_COUNT_SHARE * whole)
+        return _Even(budget, float_below(whole - 1 / scale), scale, density, n_rounds, rate)
 
-    def _promised(self, p, n, d):
+    def _budget(self, task):
+        """Return epsilon and delta of all releases but the class counts."""
+        return self.without_counts(task).epsilon, task.delta
+
+    def _promised(self, rows):
         """Return the text of the warning before a fit by a plan, or nothing."""
+        p, n, d = Parameters._checked(self), rows.n, rows.n_features
+        plan = self._calibrate(p, *self._budget(rows.task))
         noise = f" and label noise {self.label_noise}" if p.label_noise else ""
         wanted = f"an error of at most {p.alpha} with probability {1 - p.beta:g} at margin {self.margin}{noise}"
         if p.calibration == "plan":
-            few = f'calibration="plan" needs {p.plan.n:,} rows for {wanted}, got {n:,}: nothing is promised here'
-            return few if n < p.plan.n else None
-        reach = math.log(CAP) * 2 * UNIT / p.plan.learning_rate  # scores of a measure's table
+            few = f'calibration="plan" needs {plan.n:,} rows for {wanted}, got {n:,}: nothing is promised here'
+            return few if n < plan.n else None
+        reach = math.log(CAP) * 2 * UNIT / plan.learning_rate  # scores of a measure's table
         minutes = (
-            p.plan.n_rounds * (_ROUND_SECONDS + _SCORE_SECONDS * reach + n * (_ROW_SECONDS + _CELL_SECONDS * d)) / 60
+            plan.n_rounds * (_ROUND_SECONDS + _SCORE_SECONDS * reach + n * (_ROW_SECONDS + _CELL_SECONDS * d)) / 60
         )
-        few = f"The paper asks for {p.plan.n:,} rows for {wanted}, got {n:,}. " if n < p.plan.n else ""
+        few = f"The paper asks for {plan.n:,} rows for {wanted}, got {n:,}. " if n < plan.n else ""
         long = f"It takes about {minutes:,.0f} minutes on an idle machine. " if minutes > 1 else ""
         return (few or long) and (
-            f'calibration="paper" runs Algorithm 5 of the paper as printed: {p.plan.n_rounds:,} rounds, density '
-            f"{p.plan.density:.3g}, learning rate {p.plan.learning_rate:.3g}. {long}{few}dpfast claims its privacy, "
+            f'calibration="paper" runs Algorithm 5 of the paper as printed: {plan.n_rounds:,} rounds, density '
+            f"{plan.density:.3g}, learning rate {plan.learning_rate:.3g}. {long}{few}dpfast claims its privacy, "
             'and no accuracy; calibration="plan" has a proof'
         )
-
-    def _spends(self, p):
-        kind = {NoisyCentering: "gaussian", NoisyStump: "zcdp"}.get(type(p.weak_learner))
-        if kind is None:
-            return super()._spends(p)
-        width = self._most_width(p) + MOST_LABELS + 1
-        rounds = NoisySums(CAP << GRID_BITS, 1 - SHARE, MOST_LABELS * width)
-        if self._opens():
-            return kind, p.probability_share, (rounds, NoisySums(1 << GRID_BITS, SHARE, width))
-        count = _COUNT_SHARE if p.neighbors == "add-remove" else 0
-        pure = 1 - (1 - exact("probability_share", p.probability_share)) * (1 - count)
-        return kind, pure, (rounds,) if kind == "gaussian" else ()
-
-    def _refuse_parts(self, p):
-        if type(p.weak_learner) not in _WEAK.values() or type(p.measure) not in _MEASURES.values():
-            raise ValueError("a table in parts needs a weak_learner= and a measure= of those that have a name")
-
-    def _spares_unlabelled(self, p):
-        return type(p.weak_learner) in _WEAK.values() and type(p.measure) in _MEASURES.values()
-
-    def _refuse_rows(self, n, p):
-        if p.neighbors != "replace" or p.density == "auto":
-            return  # under "add-remove" n is private, and one unit the least
-        if n * p.density < 1:
-            raise ValueError(f"density must be at least 1 / n = 1 / {n}, got {self.density!r}")
-
-    def _checked(self, X=None, y=None, units=None):
-        p = super()._checked(X, y, units)
-        if p.calibration != "tight":
-            p.plan = self._plan(p)
-        p.start = "opening" if self._opens() else "even"
-        p.epsilon_of_rounds, p.count_scale = p.epsilon, None
-        if p.neighbors == "add-remove":
-            epsilon = exact("epsilon", p.epsilon)
-            p.count_scale = 1 / (_COUNT_SHARE * epsilon)
-            p.epsilon_of_rounds = float_below(epsilon - 1 / p.count_scale)
-            check_scale(p.count_scale, self.epsilon)
-        return p
 
     def _opens(self):
         """Return whether a fit begins with an opening, by the parameters as they are."""
@@ -320,13 +380,8 @@ class BoostedHalfspaceClassifier(LinearClassifier):
             )
         return named and self.calibration == "tight" and self.start != "even"
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = self._opens()
-        return tags
-
     @staticmethod
-    def _plan(p):
+    def _calibrate(p, epsilon, delta):
         """Return the rounds, density and learning rate of the plan, or of the paper."""
         named = f'calibration="{p.calibration}"'
         if p.margin is None or p.neighbors != "replace":
@@ -340,9 +395,9 @@ class BoostedHalfspaceClassifier(LinearClassifier):
             raise ValueError(f'{named} chooses density, n_rounds and learning_rate: leave them at "auto"')
         wanted = {"margin": p.margin, "alpha": p.alpha, "beta": p.beta}
         if p.calibration == "plan":
-            plan = boost_plan(p.epsilon, p.delta, **wanted, noise=p.label_noise)
+            plan = boost_plan(epsilon, delta, **wanted, noise=p.label_noise)
         else:
-            plan = boost_paper(p.epsilon, p.delta, **wanted)
+            plan = boost_paper(epsilon, delta, **wanted)
             if p.label_noise > plan.noise:
                 raise ValueError(
                     f"label_noise must be at most alpha margin / 32 = {plan.noise:.3g} for {named}, "
@@ -354,26 +409,30 @@ class BoostedHalfspaceClassifier(LinearClassifier):
             )
         return plan
 
+    def read_model(self, saved: Any, task: Task) -> BoostedModel:
+        return BoostedModel.of_file(saved, task.n_columns, task.n_classes, bool(self.fit_intercept), only_clips=True)
 
-class _Boosted(CentredModel):
+
+class _Boosted(CentredState):
     """Coefficients of centred rows by boosting: the sum of the hypotheses, each times its rate."""
 
-    def __init__(self, image, n_features, p):
-        super().__init__(image, n_features, p.n_rounds)
+    def __init__(self, image, rows, p, n_rounds):
+        super().__init__(image, rows.n_features, n_rounds)
+        self._rows, self._constant, self._rounds = rows, p.fit_intercept, n_rounds
         self._unit, self._before, self._share, self._total = 0.0, None, 1.0, None
         self.density = 0.5 * _MOST if p.density == "auto" else float(p.density)
         self.learning_rate = 2.0 * _FASTEST if p.learning_rate == "auto" else float(p.learning_rate)
 
-    def begin(self, p, deviation):
+    def begin(self, p, budget, deviation):
         """Set density and rate; `deviation` is that of the noise in a sum of weights and rows of norm 1."""
         n, size = self._image.opening.n, self._image.width + 1
         if p.density == "auto":
-            self.density = min(_densest(self._image.width - 1, n, p), self._image.start_share()) / 2
+            self.density = min(_densest(self._image.width - 1, n, budget), self._image.start_share()) / 2
         self._unit = deviation / (self.density * n)
         pair = 1 if self._image.by_margin else 2  # the scores of two classes move in opposite directions
         if p.learning_rate == "auto":
-            one = self._unit * (pair / p.n_rounds) ** 0.5
-            self.learning_rate = 2 * min(_SIGNAL / (one * p.n_rounds), _FASTEST / pair)
+            one = self._unit * (pair / self._rounds) ** 0.5
+            self.learning_rate = 2 * min(_SIGNAL / (one * self._rounds), _FASTEST / pair)
         self._adapts, self._size = p.learning_rate == "auto", size * self._image.columns
         self._total = self._w
 
@@ -399,24 +458,65 @@ class _Boosted(CentredModel):
         self.add(self._total)
         return step
 
+    def model(self):
+        """Return the model of the releases so far."""
+        own = self.density, self.learning_rate, self._rounds
+        return BoostedModel(
+            *self.linear(), self._constant, True, *own, class_sizes=self.class_sizes_or(self._rows.class_sizes)
+        )
 
-def _densest(d, n, p):
-    """Return the density below which noise would count for more than hard rows, for n rows and d columns."""
-    mu = 1 / gaussian_sigma(p.epsilon, p.delta)
-    return min(_MOST, 0.29 + 2.4 * max(1, d) ** 0.4 / (n * mu**1.25))
+
+class _Even(NamedTuple):
+    """The numbers of a fit without an opening.
+
+    `budget` is the learner's epsilon and delta, `epsilon` that of the rounds, and `count_scale` the scale of the noise
+    of the row count, if there is one. `density` and `learning_rate` may be "auto".
+    """
+
+    budget: tuple[Any, Any]
+    epsilon: Any
+    count_scale: Fraction | None
+    density: float | str
+    n_rounds: int
+    learning_rate: float | str
+
+    def densest(self, n, d):
+        """Return the density for n rows, a public or released number, of d columns."""
+        return _densest(d, n, self.budget) if self.density == "auto" else float(self.density)
+
+    def rate(self, d):
+        """Return the learning rate for rows of d columns."""
+        return 2.4 * d**0.25 if self.learning_rate == "auto" else float(self.learning_rate)
 
 
 class _Average:
     """The average of the hypotheses released so far, as a linear function, and the density used for them."""
 
-    def __init__(self, d, density, learning_rate):
+    def __init__(self, even, rows, fit_intercept):
+        d = rows.n_features
         self._coef, self._intercept, self._used = np.zeros(d), 0.0, 0
-        self.density, self.learning_rate = density, learning_rate
+        self._even, self._rows, self._constant = even, rows, fit_intercept
+        self.density = even.densest(1, d)
 
     def add(self, coef, intercept):
         self._coef += coef
         self._intercept += intercept
         self._used += 1
 
-    def linear(self):
-        return self._coef / max(1, self._used), self._intercept / max(1, self._used), 0.0
+    def model(self):
+        """Return the model of the releases so far."""
+        used = max(1, self._used)
+        linear = linear_columns(self._coef / used, self._intercept / used, 0.0)
+        own = self.density, self._even.rate(self._rows.n_features), self._even.n_rounds
+        return BoostedModel(*linear, self._constant, True, *own, class_sizes=self._rows.class_sizes)
+
+
+def _named(value, by_name):
+    """Return the object that a name stands for; others are returned as they are."""
+    return by_name[value]() if isinstance(value, str) and value in by_name else value
+
+
+def _densest(d, n, budget):
+    """Return the density below which noise would count for more than hard rows, for n rows and d columns."""
+    mu = 1 / gaussian_sigma(*budget)
+    return min(_MOST, 0.29 + 2.4 * max(1, d) ** 0.4 / (n * mu**1.25))

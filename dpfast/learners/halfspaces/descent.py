@@ -46,10 +46,12 @@ class FullBatch:
         self._squares = 0.0
         self.used = 0
 
-    def step(self, parts, reach, sigma, rng):
-        """Release one noisy sum and make a step; `parts` have rows of `unit_rows`, which are read twice."""
-        total = parts.sum(_active_sum, self._w, HINGE_SHARE * self.margin(sigma / reach))
-        self._move(discrete_gaussian(total, sigma, rng=rng) / reach)
+    def step(self, parts, reach, sigma, release):
+        """Release one sum and make a step; `parts` have rows of `unit_rows`, which are read twice.
+
+        `release` returns the sum with noise of the deviation `sigma`, in steps of the grid.
+        """
+        self._move(release(parts.sum(_active_sum, self._w, HINGE_SHARE * self.margin(sigma / reach))) / reach)
 
     def margin(self, deviation):
         """Return the margin of the next round, for noise of this deviation along a row of norm 1."""
@@ -92,13 +94,13 @@ class FadingDescent(FullBatch):
         super().__init__("auto", n_rounds, np.shape(start))
         self._start, self._classes, self._steepness = start, classes, 1.0
 
-    def step(self, parts, reach, sigma, rng):
-        """Release one noisy sum and make a step; `parts` have `CentredRows`, which are read twice."""
+    def step(self, parts, reach, sigma, release):
+        """Release one sum and make a step; `parts` have `CentredRows`, which are read twice."""
         unit = reach * CAP
         self._steepness = 1 / self.margin(sigma / unit)
         farthest = _FARTHEST + _LONGEST * self._steepness
         total = parts.sum(_faded_sum, self._scored() / farthest, farthest, self._classes)
-        self._move(without_sum(discrete_gaussian(total, sigma, rng=rng) / unit))
+        self._move(without_sum(release(total) / unit))
 
     def _scored(self):
         return self._start + self._w * self._steepness

@@ -9,6 +9,7 @@ from dpfast.kernels.net import Net
 from dpfast.learners.calibration import level_counts
 from dpfast.learners.counted import CountedClassifier, SidedModel
 from dpfast.learners.forms import Numbers
+from dpfast.learners.halfspaces.linear import exact_number
 from dpfast.learners.halfspaces.nets import Nets, net_radius
 from dpfast.learners.model import FloatArray
 from dpfast.learners.parameters import (
@@ -156,12 +157,12 @@ class NetHalfspaceClassifier(CountedClassifier, name="net-halfspace"):
     def plan(self, task: Task) -> Plan:
         nets = self._nets(task.n_columns)
         nets.check_time(task.n_rows, self.max_seconds)
-        draw = ExponentialDraw(task.changed_rows, size=nets.size, share=self.left)
+        draw = ExponentialDraw(task.changed_rows, size=nets.size)
         return Plan(halfspaces=draw, **self.counting(task))
 
     def learn(self, rows: Rows, plan: Plan, run: Run) -> NetModel:
         nets, key = self._nets(rows.n_columns), run.key()
-        n = int(rows.sum(_number))
+        n = exact_number(rows)
         scan = nets.scan(rows.parts, n, key, self.verbose)
         member = run.draw("halfspaces", nets.size, lambda exponent, rng: scan.draw(-exponent, rng))
         model = NetModel(member, key, nets)
@@ -212,10 +213,6 @@ class NetHalfspaceClassifier(CountedClassifier, name="net-halfspace"):
             best_coef=coef,
             best_intercept=intercept,
         )
-
-
-def _number(piece):
-    return np.array(len(piece.labels))
 
 
 def _counted(piece, model):

@@ -1,4 +1,4 @@
-"""What learners of plain rows share that begin with an opening: its noise, its release, centred rows and their model.
+"""What learners of plain rows share that begin with an opening: its plan, its release, centred rows and their model.
 
 The opening is a noisy sum of the rows, together with the class sizes: see `dpfast.learners.halfspaces.plain`. It
 determines the mean that is subtracted from the rows, and the log odds of the classes, from which the scores start. Each
@@ -8,13 +8,14 @@ round then releases a noisy sum of centred rows. All noise is planned by one bil
 import math
 from fractions import Fraction
 from functools import partial
+from typing import NamedTuple, Self
 
 import numpy as np
 
-from dpfast.accounting import NoisySums, bill_noise
 from dpfast.kernels import reals
-from dpfast.learners.parameters import changed_rows, check_scale
-from dpfast.mechanisms import discrete_gaussian
+from dpfast.learners.halfspaces.linear import linear_columns
+from dpfast.learners.halfspaces.plain import CentredImage
+from dpfast.learners.plan import GaussianSum, Task
 from dpfast.parts.blocks import Piece
 from dpfast.tables.unit_rows import CentredRows
 
@@ -22,43 +23,51 @@ SHARE = Fraction(1, 20)  # of the bill, for the opening
 LATE = 0.8  # the model is the mean over the rounds after this share of them
 
 
-class OpenedNoise:
-    """The noise of the opening and of the rounds, which are together (epsilon, delta)-DP.
+class PlainForm(NamedTuple):
+    """Public facts of plain rows of norm 1: their columns, the steps of their grid, whether entries may be negative."""
+
+    shape: tuple[int, int]
+    reach: int | None
+    signed: bool
+    linear: None = None
+
+    @classmethod
+    def of(cls, task: Task) -> Self:
+        """Return the form of the rows of a task, whose number is 1 if it is private."""
+        return cls((task.n_rows or 1, task.n_columns), task.reach, task.form is not False)
+
+
+def opened_sums(image: CentredImage, task: Task, moved: int, n_rounds: int) -> dict[str, GaussianSum]:
+    """Return the releases of an opening and of rounds.
 
     A row that changes moves the sum of a round by at most `moved` times the norm of its longest row, for more than two
-    classes times sqrt(2), as a weight then counts for one class and against another. If a unit has several rows, it
-    moves all sums by as many times as much.
+    classes times sqrt(2), as a weight then counts for one class and against another.
     """
-
-    def __init__(self, p, image, moved, n_rounds):
-        moves = math.isqrt((1 if image.by_margin else 2) * (moved * image.reach) ** 2 - 1) + 1
-        opening = Fraction(math.isqrt((image.opening_square(changed_rows(p.neighbors)) << 32) - 1) + 1, 1 << 16)
-        parts = (
-            NoisySums(p.rows_per_unit * moves, 1 - SHARE, image.columns * image.shape[1], n_rounds),
-            NoisySums(p.rows_per_unit * opening, SHARE, image.opening_size, 1),
-        )
-        (self.sigma, self.opening), self.cost = bill_noise(parts, p.epsilon, p.delta)
-        check_scale(self.sigma, p.epsilon)
+    moves = math.isqrt((1 if image.by_margin else 2) * (moved * image.reach) ** 2 - 1) + 1
+    opening = Fraction(math.isqrt((image.opening_square(task.changed_rows) << 32) - 1) + 1, 1 << 16)
+    return {
+        "opening": GaussianSum(opening, image.opening_size, share=SHARE, steps=1),
+        "rounds": GaussianSum(moves, image.columns * image.shape[1], n_rounds, 1 - SHARE, steps=1),
+    }
 
 
-class CentredModel:
-    """Released coefficients of centred rows, and the linear function of rows that they are."""
+class CentredState:
+    """The releases so far of a learner of centred rows, and the linear function of rows that they are."""
 
     def __init__(self, image, n_features, n_rounds):
         self._image, self._n_features = image, n_features
         self._centring, self._late, self._w = None, _LateMean(n_rounds), None
 
-    def open(self, parts, noise, n, run):
-        """Release the opening; return the parts with centred rows, and the coefficients of their start.
-
-        `n` is the number of rows, if it is public.
-        """
+    def open(self, parts, rows, run):
+        """Release the opening; return the parts with centred rows, and the coefficients of their start."""
         counts = parts.sum(*self._image.opening_question())
-        self._image.open(discrete_gaussian(counts, noise.opening, rng=run.rng), noise.opening, n)
-        run.used["opening"] += 1
-        run.attributes["class_sizes_"] = self._image.opening.sizes
+        self._image.open(run.release("opening", counts), run.scale("opening"), rows.n)
         self._centring, self._w = self._image.centring(), self._image.start()
         return parts.map(_centred, self._centring), self._w
+
+    def class_sizes_or(self, known):
+        """Return the noisy sizes of the classes, or before the opening those that are known."""
+        return known if self._centring is None else self._image.opening.sizes
 
     def add(self, w):
         """Add the coefficients of a round to the mean."""
@@ -73,7 +82,7 @@ class CentredModel:
         return None if self._w is None else self._centring.linear(self._w)
 
     def linear(self):
-        """Return coefficients, intercepts and shifts, as `LinearClassifier` publishes them."""
+        """Return coefficients, intercepts and shifts, as `LinearModel` has them."""
         two = self._image.by_margin
         coef, shift = self.coefficients() or (
             np.zeros((self._image.width, *([] if two else [self._image.columns]))),
@@ -81,9 +90,7 @@ class CentredModel:
         )
         coef = self.lifted(coef)
         own, constant = coef[: self._n_features], coef[self._n_features :].sum(axis=0)
-        if two:
-            return own, float(constant), float(shift)
-        return np.ascontiguousarray(own.T), constant, np.broadcast_to(shift, constant.shape).copy()
+        return linear_columns(np.ascontiguousarray(own.T), constant, shift)
 
     def lifted(self, coef):
         """Return the coefficients of the columns, and last that of the constant 1, if rows end with it."""

@@ -1,9 +1,10 @@
 """Private halfspaces of large margin: random projection, then noisy descent."""
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -12,25 +13,22 @@ from dpfast.accounting.claims import pair_cost
 from dpfast.accounting.costs import discrete_gaussian_cost
 from dpfast.kernels import signs as projection
 from dpfast.kernels.unit_rows import GRID_BITS
-from dpfast.learners.base import LinearClassifier, shown
+from dpfast.learners.counted import CountedClassifier
+from dpfast.learners.forms import Form
 from dpfast.learners.halfspaces.descent import FadingDescent, FullBatch, single_sample_steps
-from dpfast.learners.halfspaces.measure import CAP
-from dpfast.learners.halfspaces.opened import CentredModel, OpenedNoise
-from dpfast.learners.halfspaces.plain import CentredImage
-from dpfast.learners.parameters import (
-    FIT_INTERCEPT,
-    auto,
-    changed_rows,
-    check_scale,
-    choice,
-    count,
-    estimator,
-    parameter,
-    positive,
-    real,
+from dpfast.learners.halfspaces.linear import (
+    LinearModel,
+    LinearRows,
+    count_scored,
+    linear_columns,
+    refuse_many_classes,
 )
-from dpfast.learners.reading import MOST_LABELS
-from dpfast.mechanisms import exponential
+from dpfast.learners.halfspaces.measure import CAP
+from dpfast.learners.halfspaces.opened import CentredState, PlainForm, opened_sums
+from dpfast.learners.halfspaces.plain import CentredImage
+from dpfast.learners.parameters import FIT_INTERCEPT, auto, choice, count, estimator, parameter, positive, real
+from dpfast.learners.plan import Plan, Proved, Spending, Task
+from dpfast.learners.run import Rows, Run
 from dpfast.mechanisms.draws import Claim
 from dpfast.parts.blocks import Piece
 from dpfast.tables.code_bits import packed_codes
@@ -43,8 +41,45 @@ _STEP_SECONDS, _NOISE_SECONDS = 1e-5, 2e-7  # of a single-sample step, and of ea
 _PATIENCE = 3600.0  # seconds
 
 
+@dataclass(frozen=True)
+class ProjectedRows(LinearRows):
+    """Rows to project, or, if they are no longer than their projections, rows of norm 1."""
+
+    n_components: int | str
+    margin: float | str
+    fit_intercept: bool
+
+    @property
+    def most(self) -> int:
+        """Return the number of components; rows of no more columns are not projected."""
+        if self.n_components != "auto":
+            return self.n_components
+        return 4096 if self.margin == "auto" else math.ceil(min(10 / self.margin**2, 4096))
+
+    def rows(self, X: Any) -> Any:
+        X = readable(packed_codes(X))
+        if self.most < X.shape[1] + self.fit_intercept:
+            return projectable(X)
+        return unit_rows(X, fit_intercept=self.fit_intercept, normalize=True)
+
+
+@dataclass(frozen=True)
+class ProjectedModel(LinearModel):
+    """Coefficients by descent, and the numbers by which they were learned."""
+
+    n_components: int
+    n_rounds: int
+    sigma: float
+
+    def check(self) -> None:
+        super().check()
+        count(1).read("n_components", self.n_components)
+        count(1).read("n_rounds", self.n_rounds)
+        positive().read("sigma", self.sigma)
+
+
 @estimator
-class ProjectedHalfspaceClassifier(LinearClassifier):
+class ProjectedHalfspaceClassifier(CountedClassifier, name="projected-halfspace"):
     """Private linear classifier for data of large margin [NUZ, Algorithm 1]_: project, normalise, descend.
 
     Booleans and bits are the numbers 0 and 1. A 1 for the intercept is appended to each row x. If there are many
@@ -96,6 +131,16 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
 
     Attributes
     ----------
+    coef_ : ndarray, shape (1, n_features_in_) for two classes, else (n_classes, n_features_in_)
+        The coefficients of rows that are divided by their length, that of (x, 1), or of x without `fit_intercept`. The
+        score of a row is (<x, coef_> + intercept_) / length + shift_.
+    intercept_ : ndarray, shape (1,) or (n_classes,)
+        The coefficient of the constant 1, which is divided by the length of the row, too.
+    shift_ : float, or ndarray of shape (n_classes,)
+        What is added to the score of every row.
+    class_sizes_ : ndarray of float64, shape (n_classes,)
+        Noisy numbers of rows of the classes, if the fit released them. Of classes with equal scores, `predict` returns
+        the one with most rows.
     n_components_ : int
         The number m of components; if rows were not projected, the number of columns, and one for the intercept.
     n_rounds_ : int
@@ -117,10 +162,6 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
     True
     """
 
-    _model = "projected-halfspace"
-    _reads_parts = True
-    _of_vectors = ("margin", "n_components")
-    _numbers = {"n_components": count(1), "n_rounds": count(1), "sigma": positive()}  # noqa: RUF012
     margin: float | str = parameter("auto", auto(real(0, 1, "(]")))
     n_components: int | str = parameter("auto", auto(count(1, 1 << 20)))
     n_rounds: int | str = parameter("auto", auto(count(1, 1 << 15)))
@@ -128,105 +169,121 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
     schedule: str = parameter("full-batch", choice("full-batch", "paper"))
     fit_intercept: bool = FIT_INTERCEPT
 
-    def _learn(self, table, p, run):
-        image = partial(_image, most=p.n_components, fit_intercept=p.fit_intercept)
-        parts, rows, public = self._asked(table, image)
-        self._refuse_classes(public.classes, p)
-        d = public.n_features + p.fit_intercept
-        m = min(d, p.n_components)
-        hinged = p.loss == "hinge" or (p.loss == "auto" and m < d and len(public.classes) == 2)
-        (self._hinged if hinged else self._faded)(parts, rows, public, d, m, p, run)
+    @property
+    def reads(self) -> Form:
+        """Return the form of the rows, which follows from the number of components."""
+        return ProjectedRows(
+            self.n_components,
+            self.margin,
+            bool(self.fit_intercept),
+            several_classes=self._may_fade(),
+            in_parts=self.schedule != "paper",
+            why_whole='schedule="paper" reads single rows, and no table in parts; use schedule="full-batch"',
+            surveyed=True,
+            vector_parameters=("margin", "n_components"),
+        )
 
-    def _faded(self, parts, rows, public, d, m, p, run):
+    @property
+    def spares_unlabelled(self) -> bool:
+        """Return whether rows may lack a label: the paper's schedule needs their number."""
+        return self.schedule != "paper"
+
+    def check(self) -> None:
+        """Refuse parameters that do not suit one another."""
+        paper = self.schedule == "paper"
+        if paper and self.neighbors != "replace":
+            raise ValueError('schedule="paper" has n^2 steps, so that n is public: it needs neighbors="replace"')
+        if paper and self.n_rounds != "auto":
+            raise ValueError(f'schedule="paper" has n^2 steps: n_rounds must be "auto", got {self.n_rounds!r}')
+        if paper and self.margin == "auto":
+            raise ValueError('schedule="paper" has a loss for one margin: margin must lie in (0, 1], got "auto"')
+
+    def plan(self, task: Task) -> Plan:
+        refuse_many_classes(task.n_classes)
+        form, n_rounds = self._form(task), _ROUNDS if self.n_rounds == "auto" else self.n_rounds
+        if self.schedule == "paper":
+            return self._plan_paper(task, form)
+        if self._fades(task):
+            image = CentredImage(form, task.n_classes, self.fit_intercept)
+            return Plan(**opened_sums(image, task, CAP * task.changed_rows, n_rounds), **self.counting(task))
+        releases = {"sensitivity": _moves(task, form), "releases": n_rounds, "size": form.shape[1]}
+        sigma = discrete_gaussian_sigma(self.without_counts(task).epsilon, task.delta, **releases)
+        cost = discrete_gaussian_cost(sigma, **releases)
+        rounds = Proved("gaussian", sigma, cost, size=form.shape[1], times=n_rounds)
+        return Plan(rounds=rounds, **self.counting(task, cost))
+
+    def spending(self, task: Task) -> Spending:
+        if self.schedule == "paper":
+            return Spending()
+        # of residuals that fade, the rounds have more entries, whose steps are finer by far more than that
+        most = self._form(task).shape[1] + task.n_classes
+        return Spending("gaussian", self.counts_share, (NoisySums(1 << GRID_BITS, 1, most),))
+
+    def learn(self, rows: Rows, plan: Plan, run: Run) -> ProjectedModel:
+        learn = self._learn_faded if "opening" in plan else self._learn_hinged
+        form = self._form(rows.task)
+        state = learn(form, rows, plan, run)
+        model = state.model()
+        return self.count(model, run, lambda: rows.sum(count_scored, model))
+
+    def _learn_faded(self, form, rows, plan, run):
         """Open, then descend over centred rows with residuals that fade."""
-        n, k = public.n_rows, len(public.classes)
-        form = _Form((n, m), 1 << GRID_BITS, True) if m < d else rows
-        image = CentredImage(form, k, p.fit_intercept)
-        noise = OpenedNoise(p, image, CAP * changed_rows(p.neighbors), p.n_rounds)
-        public.others.update(n_components_=m, n_rounds_=p.n_rounds, sigma_=noise.sigma / (image.reach * CAP))
-        model = _Faded(image, public.n_features, d, p.n_rounds)
-        run.charge(public, self._all_costs(noise.cost, p), opening=1, rounds=p.n_rounds, **p.counting)
-        run.released = model
-        if m < d:
-            model.key = int.from_bytes(run.rng.bytes(16))
-        projected = parts.map(_projected, m, model.key, p.fit_intercept) if m < d else parts
-        seen, start = model.open(projected, noise, n if p.neighbors == "replace" else None, run)
-        descent = FadingDescent(p.n_rounds, start, k)
-        for _ in self._shown(range(p.n_rounds), "rounds", seen, public):
-            descent.step(seen, image.reach, noise.sigma, run.rng)
-            run.used["rounds"] += 1
-            model.set(descent.model())
-        self._count_levels(run, p, parts, model.linear)
+        image, n_rounds = CentredImage(form, rows.n_classes, self.fit_intercept), plan["rounds"].times
+        sigma = run.scale("rounds")
+        numbers = form.shape[1], n_rounds, sigma / (image.reach * CAP)
+        state = _Faded(image, rows, numbers, self.fit_intercept)
+        run.show(state.model)
+        parts = self._project(form, rows, run, state)
+        seen, start = state.open(parts, rows, run)
+        descent, release = FadingDescent(n_rounds, start, rows.n_classes), partial(run.release, "rounds")
+        for _ in run.rounds("rounds"):
+            descent.step(seen, image.reach, sigma, release)
+            state.set(descent.model())
+        return state
 
-    def _hinged(self, parts, rows, public, d, m, p, run):
+    def _learn_hinged(self, form, rows, plan, run):
         """Descend on the hinge loss."""
-        reach = 1 << GRID_BITS if m < d else rows.reach
-        n_rounds, sigma, cost = self._noise(p, public.n_rows, m, reach)
-        public.others.update(n_components_=m, n_rounds_=n_rounds, sigma_=sigma / reach)
+        (name, planned), *_ = plan.items()
+        numbers = form.shape[1], planned.times, run.scale(name) / form.reach
+        state = _Hinged(rows, numbers, self.fit_intercept)
+        run.show(state.model)
+        parts = self._project(form, rows, run, state)
+        if self.schedule == "paper":
+            self._learn_paper(parts, form.reach, rows.n, run, state)
+            return state
+        sigma, release = run.scale("rounds"), partial(run.release, "rounds")
+        descent = FullBatch(self.margin, planned.times, form.shape[1])
+        for _ in run.rounds("rounds"):
+            descent.step(parts, form.reach, sigma, release)
+            state.w = descent.model()
+        return state
 
-        schedule = self._full_batch if p.schedule == "full-batch" else self._paper
-        paid = {"rounds": n_rounds} if p.schedule == "full-batch" else {"steps": n_rounds, "choice": 1}
-        model = _Model(np.zeros(m), public.n_features, d)
-        run.charge(public, self._all_costs(cost, p), **paid, **p.counting)
-        run.released = model
-        seen = parts
-        if m < d:
-            model.key = int.from_bytes(run.rng.bytes(16))
-            seen = parts.map(_projected, m, model.key, p.fit_intercept)
-        for model.w in schedule(seen, public, m, reach, p, n_rounds, sigma, run):
-            pass
-        self._count_levels(run, p, parts, model.linear)
-
-    # ---- the algorithm ---------------------------------------------------------------------------------------------
-
-    def _full_batch(self, parts, public, m, reach, p, n_rounds, sigma, run):
-        """Yield the model after each round."""
-        descent = FullBatch(p.margin, n_rounds, m)
-        for _ in self._shown(range(n_rounds), "rounds", parts, public):
-            descent.step(parts, reach, sigma, run.rng)
-            run.used["rounds"] += 1
-            yield descent.model()
-
-    def _paper(self, parts, public, m, reach, p, n_rounds, sigma, run):
-        """Yield the model after every n steps."""
+    def _learn_paper(self, parts, reach, n, run, state):
+        """Make all steps, and set the state after every n of them; then choose among the repetitions."""
         rows, signs = parts.only.rows, (2 * parts.only.labels - 1).astype(np.int8)
-        n = public.n_rows
         integers = np.array([rows.weighted_sum(chosen) for chosen in np.eye(n, dtype=np.int32)])
-        rounds = range(_REPETITIONS * n)
-        claim = Claim(2 * rows.reach / sigma, (pair_cost(_half(p.epsilon), p.delta),))
-        candidates, passes = [], iter(self._watched(shown(rounds, "passes", self.verbose), "passes", len(rounds)))
-        for _ in range(_REPETITIONS):
-            for w in single_sample_steps(integers, rows.reach, signs, p.margin, sigma, run.rng, claim):
-                next(passes)
-                run.used["steps"] += n
-                yield w
-            candidates.append(w)
-        next(passes, None)  # ends the progress bar
-        few = [-int((signs * rows.margins(w) < p.margin / 10).sum()) for w in candidates]
-        chosen = exponential(few, Fraction(_half(p.epsilon)) / 2, rng=run.rng)  # their range is 2
-        run.used["choice"] += 1
-        yield candidates[chosen]
+        candidates, passes = [], None
+        epsilon = _half(self.without_counts(state.rows.task).epsilon)
+        claim = Claim(2 * reach / run.scale("steps"), (pair_cost(epsilon, state.rows.task.delta),))
 
-    def _noise(self, p, n, m, reach):
-        """Return the number of rounds or steps, the noise of one in units of the grid, and the cost."""
-        sensitivity = changed_rows(p.neighbors) * reach * p.rows_per_unit
-        if p.schedule == "full-batch":
-            rounds = p.n_rounds
-            releases = {"sensitivity": sensitivity, "releases": rounds, "size": m}
-            sigma = discrete_gaussian_sigma(p.epsilon, p.delta, **releases)
-            cost = discrete_gaussian_cost(sigma, **releases)
-        else:
-            rounds, cost = self._steps(p, n, m), ()
-            sigma = single_sample_sigma(
-                _half(p.epsilon), p.delta, sensitivity=sensitivity, rows=n, steps=rounds, size=m
-            )
-        check_scale(sigma, self.epsilon)
-        return rounds, sigma, cost
+        def make_pass(sigma, rng):
+            nonlocal passes
+            if passes is None:
+                passes = single_sample_steps(integers, reach, signs, self.margin, sigma, rng, claim)
+            return next(passes)
 
-    @staticmethod
-    def _steps(p, n, m):
-        """Return the number of steps of the paper's schedule; refuse it if they would not finish."""
-        if p.rows_per_unit > 1:
+        for k in run.rounds("steps", each=n):
+            state.w = run.draw("steps", len(state.w), make_pass, times=n)
+            if (k + 1) % n == 0:
+                candidates.append(state.w)
+                passes = None
+        few = [-int((signs * rows.margins(w) < self.margin / 10).sum()) for w in candidates]
+        state.w = candidates[run.select("choice", few)]  # the range of the numbers is 2
+
+    def _plan_paper(self, task, form):
+        """Return the plan of the paper's schedule; refuse steps that would not finish."""
+        n, (_, m) = task.n_rows, form.shape
+        if task.rows_per_unit > 1:
             raise ValueError('schedule="paper" is for one row of a unit: rows_per_unit must be 1')
         steps = _REPETITIONS * n**2
         seconds = steps * (_STEP_SECONDS + _NOISE_SECONDS * m)
@@ -235,13 +292,30 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
                 f'schedule="paper" takes {_REPETITIONS} n^2 = {steps:,} steps for n = {n:,} rows, about '
                 f'{seconds / 3600:,.0f} hours, and is refused above one; use schedule="full-batch"'
             )
-        return steps
+        epsilon = _half(self.without_counts(task).epsilon)
+        sigma = single_sample_sigma(epsilon, task.delta, sensitivity=_moves(task, form), rows=n, steps=steps, size=m)
+        return Plan(
+            steps=Proved("gaussian", sigma, size=m, times=steps),
+            choice=Proved("exponential", Fraction(epsilon) / 2, size=_REPETITIONS),
+            **self.counting(task, ()),
+        )
 
-    def _spends(self, p):
-        if p.schedule == "paper":
-            return super()._spends(p)
-        most = 4096 if p.n_components == "auto" else p.n_components  # components, which rows of codes may be as well
-        return "gaussian", p.probability_share, (NoisySums(1 << GRID_BITS, 1, most + MOST_LABELS),)
+    def _project(self, form, rows, run, state):
+        """Return the parts with projected rows, whose key the state gets; or the parts, if all columns are kept."""
+        if rows.reach is not None:
+            return rows.parts
+        state.key = int.from_bytes(run.key().to_bytes(16, "little"))
+        return rows.parts.map(_projected, form.shape[1], state.key, bool(self.fit_intercept))
+
+    def _form(self, task):
+        """Return the form of the rows after a projection, whose columns are then components of either sign."""
+        if task.reach is not None:
+            return PlainForm.of(task)
+        return PlainForm((task.n_rows or 1, self.reads.most), 1 << GRID_BITS, True)
+
+    def _fades(self, task):
+        """Return whether residuals fade, for rows of a task."""
+        return self._may_fade() and (self.loss == "fading" or task.reach is not None or task.n_classes > 2)
 
     def _may_fade(self):
         """Return whether residuals may fade, by the parameters as they are."""
@@ -253,84 +327,56 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
             )
         return self.loss != "hinge" and not declared
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = self._may_fade()
-        return tags
-
-    def _refuse_parts(self, p):
-        if p.schedule == "paper":
-            raise ValueError('schedule="paper" reads single rows, and no table in parts; use schedule="full-batch"')
-
-    def _spares_unlabelled(self, p):
-        return p.schedule != "paper"
-
-    def _refuse_rows(self, n, p):
-        if p.schedule == "paper":
-            self._steps(p, n, min(self._most_width(p) + p.fit_intercept, p.n_components))
-
-    def _checked(self, X=None, y=None, units=None):
-        p = super()._checked(X, y, units)
-        if p.schedule == "paper" and p.neighbors != "replace":
-            raise ValueError('schedule="paper" has n^2 steps, so that n is public: it needs neighbors="replace"')
-        if p.schedule == "paper" and p.n_rounds != "auto":
-            raise ValueError(f'schedule="paper" has n^2 steps: n_rounds must be "auto", got {self.n_rounds!r}')
-        if p.schedule == "paper" and p.margin == "auto":
-            raise ValueError('schedule="paper" has a loss for one margin: margin must lie in (0, 1], got "auto"')
-        p.loss = self.loss if self._may_fade() else "hinge"
-        if p.n_rounds == "auto":
-            p.n_rounds = _ROUNDS
-        if p.n_components == "auto":
-            p.n_components = 4096 if p.margin == "auto" else math.ceil(min(10 / p.margin**2, 4096))
-        discrete_gaussian_sigma(p.epsilon, p.delta)  # refuses what they may not be
-        return p
+    def read_model(self, saved: Any, task: Task) -> ProjectedModel:
+        return ProjectedModel.of_file(saved, task.n_columns, task.n_classes, bool(self.fit_intercept), only_clips=False)
 
 
 def _half(epsilon):
     return math.nextafter(float(epsilon), 0) / 2
 
 
-class _Form(NamedTuple):
-    """The form of projected rows, for the plan of their opening."""
-
-    shape: tuple[int, int]
-    reach: int
-    signed: bool
-    linear: None = None
+def _moves(task, form):
+    """Return how far one row moves a sum, or the rows of a unit, in steps of the grid."""
+    return task.changed_rows * form.reach * task.rows_per_unit
 
 
-class _Faded(CentredModel):
-    """Released coefficients of centred rows, which may be projections of rows that end with a 1, d entries in all."""
+class _Faded(CentredState):
+    """Released coefficients of centred rows, which may be projections of rows that end with a 1."""
 
-    def __init__(self, image, n_features, d, n_rounds):
-        super().__init__(image, n_features, n_rounds)
-        self._d, self.key = d, None
+    key = None
+
+    def __init__(self, image, rows, numbers, fit_intercept):
+        super().__init__(image, rows.n_features, numbers[1])
+        self._rows, self._numbers, self._constant = rows, numbers, bool(fit_intercept)
 
     def lifted(self, coef):
+        d = self._rows.n_features + self._constant
         if self.key is None:
-            return coef if len(coef) == self._d else np.zeros((self._d, *coef.shape[1:]))
-        columns = [projection.lift(column, self._d, self.key) for column in np.reshape(coef, (len(coef), -1)).T]
-        return np.stack(columns, axis=1).reshape(self._d, *coef.shape[1:])
+            return coef if len(coef) == d else np.zeros((d, *coef.shape[1:]))
+        columns = [projection.lift(column, d, self.key) for column in np.reshape(coef, (len(coef), -1)).T]
+        return np.stack(columns, axis=1).reshape(d, *coef.shape[1:])
+
+    def model(self):
+        """Return the model of the releases so far."""
+        sizes = self.class_sizes_or(self._rows.class_sizes)
+        return ProjectedModel(*self.linear(), self._constant, False, *self._numbers, class_sizes=sizes)
 
 
-class _Model:
-    """A released linear function w of the components of rows of d columns; the last column may be the constant 1."""
+class _Hinged:
+    """A released linear function w of the components of rows; the last column may be the constant 1."""
 
-    def __init__(self, w, n_features, d):
-        self.w, self.key = w, None
-        self._n_features, self._d = n_features, d
+    key = None
 
-    def linear(self):
-        linear = self.w if self.key is None else projection.lift(self.w, self._d, self.key)
-        return linear[: self._n_features], float(linear[self._n_features :].sum()), 0.0
+    def __init__(self, rows, numbers, fit_intercept):
+        self.rows, self.w = rows, np.zeros(numbers[0])
+        self._numbers, self._constant = numbers, bool(fit_intercept)
 
-
-def _image(X, most, fit_intercept):
-    """Return the rows to project, or the rows themselves if they are no longer than their projections."""
-    X = readable(packed_codes(X))
-    if most < X.shape[1] + fit_intercept:
-        return projectable(X)
-    return unit_rows(X, fit_intercept=fit_intercept, normalize=True)
+    def model(self):
+        """Return the model of the releases so far."""
+        n_features = self.rows.n_features
+        linear = self.w if self.key is None else projection.lift(self.w, n_features + self._constant, self.key)
+        columns = linear_columns(linear[:n_features], float(linear[n_features:].sum()), 0.0)
+        return ProjectedModel(*columns, self._constant, False, *self._numbers, class_sizes=self.rows.class_sizes)
 
 
 def _projected(piece, m, key, fit_intercept):

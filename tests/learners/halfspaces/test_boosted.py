@@ -14,7 +14,11 @@ from sklearn.utils.estimator_checks import check_estimator
 import dpfast
 from dpfast import BitMatrix, BoostedHalfspaceClassifier, FileParts
 from dpfast.accounting import Budget, BudgetExceeded, boost_plan
+from dpfast.learners import run
 from dpfast.learners.halfspaces.weak import NoisyCentering, NoisyStump
+from dpfast.learners.parameters import Parameters
+from dpfast.learners.plan import Task
+from dpfast.learners.run import Run
 from dpfast.tables import unit_rows
 
 
@@ -88,7 +92,10 @@ def test_every_form_of_input_gives_nearly_the_same_model(form, rng):
 
 
 def test_bits_are_learned_from_as_numbers_are(mushroom, monkeypatch):
-    monkeypatch.setattr("dpfast.learners.halfspaces.weak.discrete_gaussian", lambda total, sigma, rng: total)
+    release = Run.release
+    monkeypatch.setattr(
+        Run, "release", lambda run, name, exact: exact if name == "rounds" else release(run, name, exact)
+    )
     X, y = mushroom.data.toarray(), mushroom.target
     packed = BoostedHalfspaceClassifier(random_state=1, schema="vectors").fit(BitMatrix(X), y)
     dense = BoostedHalfspaceClassifier(random_state=1, schema="vectors").fit(X.astype(np.float32), y)
@@ -166,7 +173,7 @@ def test_the_claim_is_one_honest_sentence(table):
 def test_a_fitted_model_holds_nothing_but_what_was_released(table):
     clf = BoostedHalfspaceClassifier(schema="vectors").fit(*table)
     fitted = {name for name in vars(clf) if name.endswith("_")}
-    released = {"notes_", "coef_", "intercept_", "shift_", "density_", "learning_rate_", "n_rounds_"}
+    released = {"model_", "notes_", "coef_", "intercept_", "shift_", "density_", "learning_rate_", "n_rounds_"}
     assert fitted == {*released, "classes_", "class_sizes_", "n_features_in_", "privacy_"}
     assert set(vars(clf)) - fitted == {*clf.get_params(), "_facts"}
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(clf)).predict(table[0]), clf.predict(table[0]))
@@ -182,14 +189,14 @@ def test_a_saved_model_predicts_as_it_did(table, tmp_path):
 
 
 def test_an_interrupted_fit_keeps_what_was_released_and_stays_charged(table, monkeypatch):
-    learn, calls = NoisyCentering.learn, itertools.count()
+    noise, calls = run.discrete_gaussian, itertools.count()
 
-    def interrupted(*arguments):
-        if next(calls) == 3:
+    def interrupted(*arguments, **named):
+        if next(calls) == 4:
             raise KeyboardInterrupt
-        return learn(*arguments)
+        return noise(*arguments, **named)
 
-    monkeypatch.setattr(NoisyCentering, "learn", interrupted)
+    monkeypatch.setattr(run, "discrete_gaussian", interrupted)
     budget = Budget(1.0, 1e-6)
     clf = BoostedHalfspaceClassifier(budget=budget, random_state=0, schema="vectors")
     with pytest.raises(KeyboardInterrupt):
@@ -211,7 +218,7 @@ def test_the_parts_of_epsilon_add_up_where_the_number_of_rows_is_private(table, 
         spent.append(epsilon)
         return noise(self, rows, epsilon, delta, n_rounds, moved)
 
-    monkeypatch.setattr("dpfast.learners.halfspaces.boosted.discrete_laplace", count)
+    monkeypatch.setattr(run, "discrete_laplace", count)
     monkeypatch.setattr(NoisyCentering, "noise", rounds)
     clf = BoostedHalfspaceClassifier(0.7, neighbors="add-remove", n_rounds=2, start="even", random_state=0)
     clf.fit(*table)
@@ -220,9 +227,10 @@ def test_the_parts_of_epsilon_add_up_where_the_number_of_rows_is_private(table, 
 
 def test_the_parts_of_epsilon_never_exceed_it_by_a_rounding(rng):
     for epsilon in [0.1, 0.3, 0.7, 1, 1e300, *rng.random(2000).tolist()]:
-        p = BoostedHalfspaceClassifier(epsilon, neighbors="add-remove")._checked()
+        clf, task = BoostedHalfspaceClassifier(epsilon, neighbors="add-remove"), Task(epsilon, 1e-6, "add-remove")
+        even = clf._even(Parameters._checked(clf), task)
         whole = Fraction(repr(float(epsilon)))
-        assert 0 <= whole - 1 / p.count_scale - Fraction(p.epsilon_of_rounds) < Fraction(epsilon) / 2**50
+        assert 0 <= whole - 1 / even.count_scale - Fraction(even.epsilon) < Fraction(epsilon) / 2**50
 
 
 def test_a_row_more_or_less_is_never_what_decides_whether_there_is_a_model(rng):
@@ -286,7 +294,7 @@ def test_a_refusal_charges_nothing_and_draws_nothing(table, rng):
         ({"density": 1e-4}, X, y),
         ({"delta": 0.0}, X, y),
         ({"epsilon": 1e-12, "delta": 1e-12}, X, y),
-        ({"epsilon": 1e-15, "delta": 0.5, "neighbors": "add-remove", "budget": None}, X, y),
+        ({"epsilon": 1e-16, "delta": 0.5, "neighbors": "add-remove", "start": "even", "budget": None}, X, y),
         ({"neighbors": "swap", "budget": None}, X, y),
         ({"weak_learner": "stump"}, X, y),
     ):
@@ -302,7 +310,7 @@ def test_a_refusal_charges_nothing_and_draws_nothing(table, rng):
     ("parameters", "message"),
     [
         ({"epsilon": 0}, "epsilon must"),
-        ({"epsilon": 1e-15, "delta": 0.5, "neighbors": "add-remove"}, "epsilon must ask for noise"),
+        ({"epsilon": 1e-15, "delta": 0.5, "neighbors": "add-remove", "start": "even"}, "row count would need noise"),
         ({"delta": 1.0}, "delta must"),
         ({"neighbors": "swap"}, "neighbors must"),
         ({"density": 0}, r'density must be "auto" or lie in \(0, 1\], got 0'),

@@ -12,10 +12,11 @@ import dpfast
 from dpfast import BitMatrix, BoostedHalfspaceClassifier, ProjectedHalfspaceClassifier
 from dpfast.accounting import gaussian_sigma
 from dpfast.kernels import measure
-from dpfast.learners.halfspaces import opened
 from dpfast.learners.halfspaces.boosting_parts import Sides
 from dpfast.learners.halfspaces.measure import CAP, UNIT, projected
+from dpfast.learners.halfspaces.opened import PlainForm
 from dpfast.learners.halfspaces.plain import CentredImage
+from dpfast.learners.plan import Plan, Task, _billed
 from dpfast.tables.unit_rows import CentredRows, Centring, unit_rows
 
 FORMS = {
@@ -97,6 +98,11 @@ def test_the_opening_moves_by_no_more_than_its_noise_is_made_for(rng):
             assert image.opening_square(2) == ((4 if signed else 2) + 0.5) * rows.reach**2
             if not signed:
                 assert most > 0.99 * image.opening_square(2)
+
+
+def test_rows_may_have_negative_entries_unless_their_type_excludes_them():
+    signed = {form: PlainForm.of(Task(1.0, 1e-6, reach=1 << 17, form=form)).signed for form in (True, False, None)}
+    assert signed == {True: True, False: False, None: True}
 
 
 # ---- the measure -----------------------------------------------------------------------------------------------------
@@ -189,8 +195,7 @@ def twin(X, codes, k, T, rate, kappa):
 
 
 def exact(monkeypatch):
-    for module in ("weak", "opened"):
-        monkeypatch.setattr(f"dpfast.learners.halfspaces.{module}.discrete_gaussian", lambda total, sigma, rng: total)
+    monkeypatch.setattr("dpfast.learners.run.discrete_gaussian", lambda total, sigma, rng: total)
 
 
 @pytest.mark.parametrize("k", [2, 3, 5])
@@ -246,11 +251,8 @@ def test_more_than_two_classes_are_one_bill_with_the_norm_of_the_residual(rng):
     X, y = rng.normal(size=(300, 4)), np.arange(300) % 4
     sigma = {}
     for k in (2, 4):
-        rows = unit_rows(X, fit_intercept=True)
-        image = CentredImage(rows, k, True)
-        p = BoostedHalfspaceClassifier(1.0, 1e-6)._checked()
-        p.rows_per_unit = 1
-        sigma[k] = opened.OpenedNoise(p, image, 2 * CAP, 60).sigma
+        task = Task(1.0, 1e-6, n_columns=5, n_classes=k, reach=1 << 17, n_rows=300, form=True)
+        sigma[k] = BoostedHalfspaceClassifier().plan(task).solve(task).noise["rounds"]
     assert sigma[4] / sigma[2] == pytest.approx(2**0.5, rel=1e-6)
     one = gaussian_sigma(1.0, 1e-6, sensitivity=1.0) * (60 / 0.95) ** 0.5
     assert sigma[2] / (2 * CAP * CentredRows.reach) == pytest.approx(one, rel=1e-6)
@@ -259,28 +261,38 @@ def test_more_than_two_classes_are_one_bill_with_the_norm_of_the_residual(rng):
     assert clf.coef_.shape == (4, 4)
 
 
-def planned(monkeypatch, X, y, units=None, **more):
+def planned(monkeypatch, clf, X, y, units=None):
     """The parts of the bill that a fit plans."""
-    parts, bill = [], opened.bill_noise
-    monkeypatch.setattr(opened, "bill_noise", lambda every, *given: parts.append(every) or bill(every, *given))
+    parts, solve = [], Plan.solve
+
+    def solving(plan, task):
+        parts.extend(_billed(plan[name], task.rows_per_unit) for name in ("rounds", "opening"))
+        return solve(plan, task)
+
     given = {} if units is None else {"units": units, "rows_per_unit": 3}
-    BoostedHalfspaceClassifier(n_rounds=2, random_state=0, **more).fit(X, y, classes=range(2), **given)
-    return parts[0]
+    with monkeypatch.context() as patch:
+        patch.setattr(Plan, "solve", solving)
+        clf.set_params(n_rounds=2, random_state=0, schema="vectors").fit(X, y, classes=range(2), **given)
+    return parts
 
 
 def test_noise_is_made_for_the_measure_the_relation_and_units(rng, monkeypatch):
     """The projected measure moves by 2 under both relations, and the local one by 1 if a row is added."""
     X, y = rng.normal(size=(60, 3)), np.arange(60) % 2
-    rounds, opening = planned(monkeypatch, X, y)
+
+    def boosted(units=None, **more):
+        return planned(monkeypatch, BoostedHalfspaceClassifier(**more), X, y, units)
+
+    rounds, opening = boosted()
     assert rounds.sensitivity == 2 * CAP * CentredRows.reach
     assert opening.sensitivity == pytest.approx(4.5**0.5 * 2**17)
-    more, fewer = planned(monkeypatch, X, y, neighbors="add-remove")
+    more, fewer = boosted(neighbors="add-remove")
     assert more.sensitivity == rounds.sensitivity
     assert fewer.sensitivity == pytest.approx(1.25**0.5 * 2**17)
-    assert planned(monkeypatch, X, y, measure="local")[0].sensitivity == rounds.sensitivity
-    local, _ = planned(monkeypatch, X, y, measure="local", neighbors="add-remove")
+    assert boosted(measure="local")[0].sensitivity == rounds.sensitivity
+    local, _ = boosted(measure="local", neighbors="add-remove")
     assert local.sensitivity == rounds.sensitivity / 2
-    units = planned(monkeypatch, X, y, np.arange(60) // 3)
+    units = boosted(np.arange(60) // 3)
     assert [part.sensitivity for part in units] == [3 * rounds.sensitivity, 3 * opening.sensitivity]
     assert [part.size for part in units] == [5, 4 + 2]
 
@@ -336,7 +348,6 @@ def faded_twin(X, codes, k, T):
 @pytest.mark.parametrize("k", [3, 4])
 def test_the_descent_is_its_twin_where_there_is_no_noise(k, rng, monkeypatch):
     exact(monkeypatch)
-    monkeypatch.setattr("dpfast.learners.halfspaces.descent.discrete_gaussian", lambda total, sigma, rng: total)
     X = rng.normal(size=(500, 6)) + np.array([1, 0, 0, 2, 0, 0])
     codes = np.minimum(rng.geometric(0.5, 500) - 1, k - 1)
     X[np.arange(500), codes] += 1.5
@@ -379,15 +390,12 @@ def test_projected_rows_of_several_classes_are_learned_and_saved(rng, tmp_path):
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
 def test_noise_of_the_descent_is_made_for_the_relation(neighbors, rng, monkeypatch):
     X, y = rng.normal(size=(60, 3)), np.arange(60) % 2
-    parts, bill = [], opened.bill_noise
-    monkeypatch.setattr(opened, "bill_noise", lambda every, *given: parts.append(every) or bill(every, *given))
-    ProjectedHalfspaceClassifier(neighbors=neighbors, n_rounds=2, random_state=0).fit(X, y, classes=[0, 1])
     changes = 2 if neighbors == "replace" else 1
-    assert parts[0][0].sensitivity == changes * CAP * CentredRows.reach
-    ProjectedHalfspaceClassifier(n_components=2, loss="fading", n_rounds=2, random_state=0).fit(
-        X > 0, y, classes=[0, 1]
-    )
-    assert parts[1][1].sensitivity == pytest.approx(4.5**0.5 * 2**17)  # projections of bits have negative entries
+    rounds, _ = planned(monkeypatch, ProjectedHalfspaceClassifier(neighbors=neighbors), X, y)
+    assert rounds.sensitivity == changes * CAP * CentredRows.reach
+    clf = ProjectedHalfspaceClassifier(n_components=2, loss="fading")
+    _, opening = planned(monkeypatch, clf, X > 0, y)
+    assert opening.sensitivity == pytest.approx(4.5**0.5 * 2**17)  # projections of bits have negative entries
 
 
 @pytest.mark.parametrize("learner", [BoostedHalfspaceClassifier, ProjectedHalfspaceClassifier])

@@ -16,6 +16,7 @@ from dpfast import BitMatrix, ProjectedHalfspaceClassifier
 from dpfast.accounting import Budget, BudgetExceeded, discrete_gaussian_delta, single_sample_epsilon
 from dpfast.kernels import signs as kernel
 from dpfast.kernels.unit_rows import GRID_BITS
+from dpfast.learners import run
 from dpfast.learners.halfspaces import descent
 from dpfast.learners.halfspaces import projected as projected_halfspace
 from dpfast.learners.halfspaces.descent import MARGINS, FullBatch
@@ -30,7 +31,7 @@ def test_scikit_learn_finds_nothing_wrong():
 
 @pytest.fixture
 def no_noise(monkeypatch):
-    monkeypatch.setattr(descent, "discrete_gaussian", lambda total, sigma, rng: total)
+    monkeypatch.setattr(run, "discrete_gaussian", lambda total, sigma, rng: total)
 
 
 # ---- the algorithm -------------------------------------------------------------------------------------------------
@@ -177,9 +178,10 @@ def test_one_row_moves_the_sum_of_a_step_by_no_more_than_the_noise_is_calibrated
     key, labels = 12345, rng.choice([-1, 1], 7).astype(np.int8)
     sums, worst = [], 0
 
-    def release(total, sigma, rng):
+    def release(total, step):
         sums.append(total)
-        return total + np.rint(rng.normal(size=total.shape) * 2e6).astype(np.int64)
+        noise = np.random.default_rng(step).normal(size=total.shape)
+        return total + np.rint(noise * 2e6).astype(np.int64)
 
     def rows_of(chosen):
         X = np.hstack([pool[list(chosen)], np.ones((len(chosen), 1))])
@@ -191,17 +193,15 @@ def test_one_row_moves_the_sum_of_a_step_by_no_more_than_the_noise_is_calibrated
         runs, parts = descent.FullBatch(0.5, 4, n_components), MemoryParts([Piece(None, codes, rows=rows)])
         sums.clear()
         for step in range(4):  # the same w in all runs
-            runs.step(parts, rows.reach, 1.0, np.random.default_rng(step))
+            runs.step(parts, rows.reach, 1.0, functools.partial(release, step=step))
             runs._w = np.random.default_rng(step).normal(size=n_components) / 3
         return np.array(sums)
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(descent, "discrete_gaussian", release)
-        for chosen in itertools.combinations(range(7), 3):
-            rest = chosen[1:]
-            others = [rest] if neighbors == "add-remove" else [(i, *rest) for i in range(7)]
-            here = sums_of(chosen)
-            worst = max(worst, *(np.linalg.norm(here - sums_of(other), axis=1).max() for other in others))
+    for chosen in itertools.combinations(range(7), 3):
+        rest = chosen[1:]
+        others = [rest] if neighbors == "add-remove" else [(i, *rest) for i in range(7)]
+        here = sums_of(chosen)
+        worst = max(worst, *(np.linalg.norm(here - sums_of(other), axis=1).max() for other in others))
     bound = (2 if neighbors == "replace" else 1) * rows_of((0,)).reach
     assert 0.98 * bound < worst <= bound
 
@@ -252,7 +252,7 @@ def test_the_noise_drawn_is_the_noise_paid_for(table, monkeypatch):
         seen.append((sigma, total.shape))
         return total
 
-    monkeypatch.setattr(descent, "discrete_gaussian", spy)
+    monkeypatch.setattr(run, "discrete_gaussian", spy)
     clf = ProjectedHalfspaceClassifier(n_rounds=9, loss="hinge", random_state=0, schema="vectors").fit(*table)
     assert seen == [(clf.sigma_ * (1 << GRID_BITS), (13,))] * 9
 
@@ -269,7 +269,7 @@ def test_the_claim_is_one_honest_sentence(table):
 def test_a_fitted_model_holds_nothing_but_what_was_released(table):
     clf = ProjectedHalfspaceClassifier(schema="vectors").fit(*table)
     fitted = {name for name in vars(clf) if name.endswith("_")}
-    released = {"notes_", "coef_", "intercept_", "shift_", "n_components_", "n_rounds_", "sigma_"}
+    released = {"model_", "notes_", "coef_", "intercept_", "shift_", "n_components_", "n_rounds_", "sigma_"}
     assert fitted == {*released, "classes_", "class_sizes_", "n_features_in_", "privacy_"}
     assert set(vars(clf)) - fitted == {*clf.get_params(), "_facts"}
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(clf)).predict(table[0]), clf.predict(table[0]))
@@ -479,16 +479,16 @@ def test_sample_weights_are_refused_with_the_reason(table):
 
 
 def test_the_margin_of_a_round_is_the_least_that_noise_does_not_reach_once_more_in_plain_words(rng):
-    run, total, deviation = FullBatch("auto", 50, 9), np.zeros(9), 2.0
+    batch, total, deviation = FullBatch("auto", 50, 9), np.zeros(9), 2.0
     for t in range(50):
         norm = np.sqrt(np.square(total).sum())
         noise = math.sqrt(t) * deviation / norm if t else math.inf
-        assert run.margin(deviation) == min([m for m in MARGINS if m >= noise], default=1.0)
+        assert batch.margin(deviation) == min([m for m in MARGINS if m >= noise], default=1.0)
         noisy = rng.normal(size=9, scale=deviation) + 3 * t * (np.arange(9) == 4)
-        run._move(noisy)
+        batch._move(noisy)
         total += noisy
-    assert run.margin(deviation) < 0.1
-    assert run.margin(1000 * deviation) == 1.0
+    assert batch.margin(deviation) < 0.1
+    assert batch.margin(1000 * deviation) == 1.0
     assert FullBatch(0.07, 5, 9).margin(deviation) == 0.07
 
 
@@ -496,20 +496,20 @@ def test_margins_follow_from_what_was_released_alone(table, monkeypatch):
     """Two different tables, one transcript: the same margins, the same model."""
     X, y = table
     asked, released, models = [], [], []
-    plain, drawn = FullBatch.margin, descent.discrete_gaussian
+    plain, drawn = FullBatch.margin, run.discrete_gaussian
     monkeypatch.setattr(FullBatch, "margin", lambda self, s: asked.append(plain(self, s)) or asked[-1])
 
     def first(total, sigma, rng):
         released.append(drawn(total, sigma, rng=rng))
         return released[-1]
 
-    monkeypatch.setattr(descent, "discrete_gaussian", first)
+    monkeypatch.setattr(run, "discrete_gaussian", first)
     for rows, labels in ((X, y), (-2 * X[::-1], y)):
         models.append(
             ProjectedHalfspaceClassifier(n_rounds=8, loss="hinge", random_state=0, schema="vectors").fit(rows, labels)
         )
         transcript = iter(list(released))
-        monkeypatch.setattr(descent, "discrete_gaussian", lambda total, sigma, rng, seen=transcript: next(seen))
+        monkeypatch.setattr(run, "discrete_gaussian", lambda total, sigma, rng, seen=transcript: next(seen))
     assert asked[:8] == asked[8:]
     assert len({*asked}) > 1
     assert np.array_equal(models[0].coef_, models[1].coef_)
