@@ -27,6 +27,7 @@ _SURE = 7.0  # deviations of the noise that merged levels exceed: Laplace noise 
 _SLOPE, _SLOPE_VARIANCE = 1.5, 0.5  # of slopes in the prior, the mean and the variance
 _SLOPES = 0.02, 20.0  # the smallest and the largest slope allowed
 _VARIANCE = 2.0  # variance of shifts in the prior, whose mean is the log odds of the class sizes
+_UNKNOWN = 3.0  # the smallest spread, as a multiple of half the width of a level, since rows may all be at its end
 _FAR = 2.0  # the largest distance of a shift from the log odds of the class sizes
 _CURVATURE = 0.1  # of the log likelihood per row, approximately
 _NEAR = 1e-12  # relative tolerance of a root
@@ -103,7 +104,8 @@ def fitted_line(counts, deviation) -> Line:
     size = math.fsum(rows)
     middle = math.fsum(n * group.place for n, group in zip(rows, found, strict=True)) / size
     squares = [(group.place - middle) ** 2 + group.reach**2 / 3 for group in found]
-    spread = math.sqrt(math.fsum(map(mul, rows, squares)) / size)
+    unknown = [(_UNKNOWN * group.reach) ** 2 if group.levels == 1 else 0.0 for group in found]
+    spread = math.sqrt(max(math.fsum(map(mul, rows, squares)), math.fsum(map(mul, rows, unknown))) / size)
     places = [(group.place - middle) / spread for group in found]
     return Line(middle, spread, *_most_likely(places, found, deviation, math.log(hits) - math.log(misses)))
 

@@ -5,14 +5,15 @@ import pytest
 from usefulness import CASES, EPSILONS, KINDS, LADDERS, Ladder, judged, ladder, rows_of, table, worse
 
 
+@pytest.mark.parametrize("declared", [True, False])
 @pytest.mark.parametrize("name", [name for name in CASES if name != "halfspace of numbers"])  # whose scores pass bins
-def test_a_model_is_no_worse_than_none_and_its_probabilities_are_right_on_average(name, many):
+def test_a_model_is_no_worse_than_none_and_its_probabilities_are_right_on_average(name, declared, many):
     case, rng = CASES[name], np.random.default_rng(len(name))
     for _ in range(many(4, 1000)):
         data, epsilon = table(rng, many(3000, 100_000), many(8, 500)), float(rng.choice(EPSILONS[2:]))
         if data.train.size <= case.slow:
-            found = judged(case, data, epsilon, int(rng.integers(1 << 30)))
-            assert not worse(case, found, data), (data.told, epsilon, found)
+            found = judged(case, data, epsilon, int(rng.integers(1 << 30)), declared=declared)
+            assert found is None or not worse(case, found, data), (data.told, epsilon, found)
 
 
 def test_what_is_worse_than_none_is_seen(monkeypatch):

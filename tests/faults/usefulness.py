@@ -1,8 +1,9 @@
 """Every private classifier: is a model worse than no model, are its probabilities wrong, is it worse with more budget?
 
 `python tests/faults/usefulness.py --seconds 600 --most 1000000` prints every fit to a random table that is worse than
-its noise explains; `--all` prints every fit. `--ladders` prints every learner at every epsilon, on tables of all kinds
-up to 50,000 rows: accuracy and area under the curve. `test_utility.py` runs a few of both.
+its noise explains; `--all` prints every fit, and `--undeclared` declares nothing. `--ladders` prints every learner at
+every epsilon, on tables of all kinds up to 50,000 rows: accuracy and area under the curve. `test_utility.py` runs a few
+of both.
 """
 
 import argparse
@@ -18,6 +19,7 @@ from scipy.special import expit
 from sklearn.metrics import roc_auc_score
 
 import dpfast
+from dpfast.learners.fitting import NothingLearned
 from dpfast.tables import Boolean, Category, Label, Numeric, Schema
 
 TEST = 4000  # rows that a model is judged by
@@ -131,17 +133,18 @@ class Judged(NamedTuple):
     fault: str  # what is wrong with its probabilities
 
 
-def judged(case: Case, data: Table, epsilon: float, seed: int) -> Judged:
-    """Fit a case to a table, and judge it by new rows."""
+def judged(case: Case, data: Table, epsilon: float, seed: int, *, declared: bool = True) -> Judged | None:
+    """Fit a case to a table, and judge it by new rows; None if no labels were declared, and fewer than two found."""
     learner = case.make(epsilon=epsilon, random_state=seed, **case.parameters)
-    if case.numbers:
-        train, test = data.numbers
-    else:
+    train, test = data.numbers if case.numbers else (data.train, data.test)
+    if declared and not case.numbers:
         learner.set_params(schema=data.schema)
-        train, test = data.train, data.test
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        learner.fit(train, data.y, classes=[0, 1])
+        try:
+            learner.fit(train, data.y, classes=[0, 1] if declared else None)
+        except NothingLearned:
+            return None
     truth, fault, mean = data.truth, "", math.nan
     accuracy = float((learner.predict(test) == truth).mean()) - max(truth.mean(), 1 - truth.mean())
     score = None
@@ -281,11 +284,13 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--all", action="store_true", help="print every fit")
     parser.add_argument("--cases", nargs="*", default=list(CASES))
+    parser.add_argument("--undeclared", action="store_true", help="declare nothing")
     parser.add_argument("--ladders", action="store_true", help="print every learner at every epsilon")
     given = parser.parse_args()
     if given.ladders:
         return climb(max(given.most, 50_000), [name for name in given.cases if name in LADDERS])
-    rng, end, fits, faults = np.random.default_rng(given.seed), time.monotonic() + given.seconds, 0, 0
+    rng, end = np.random.default_rng(given.seed), time.monotonic() + given.seconds
+    fits = faults = nothing = 0
     while time.monotonic() < end:
         data = table(rng, given.most, given.columns)
         epsilon, seed = float(rng.choice(EPSILONS)), int(rng.integers(1 << 30))
@@ -293,13 +298,16 @@ def main():
             case = CASES[name]
             if data.train.size > case.slow:
                 continue
-            found = judged(case, data, epsilon, seed)
+            found = judged(case, data, epsilon, seed, declared=not given.undeclared)
+            if found is None:
+                nothing += 1
+                continue
             said = worse(case, found, data)
             fits, faults = fits + 1, faults + bool(said)
             if said or given.all:
                 figures = [round(float(each), 3) for each in found[:5]]
                 print(f"{name}, epsilon {epsilon}, {data.told}: {'; '.join(said) or 'well'}; {figures}", flush=True)
-    print(f"{fits} fits, {faults} worse than their noise explains")
+    print(f"{fits} fits, {faults} worse than their noise explains; {nothing} ended without two labels")
 
 
 if __name__ == "__main__":

@@ -138,3 +138,13 @@ def test_the_share_of_a_rare_class_is_kept_whatever_the_noise_of_empty_levels(rn
         line = fitted_line(counts + np.rint(rng.normal(0, 60, counts.shape)), 60.0)
         assert abs(line.shift - np.log(640 / 32_000)) < 2
         assert (line.log_odds(ENDS[start - 1 : start + 3]) < 0).all()
+
+
+@pytest.mark.parametrize("level", [3, 30, LEVELS - 4])
+def test_rows_that_may_all_be_at_an_end_of_their_level_are_of_the_larger_class(level):
+    counts = np.zeros((LEVELS, 2))
+    counts[level] = 5000, 1250
+    counts[level + 1] = 40, 10  # too few to be seen
+    line = fitted_line(counts, 100.0)
+    assert (line.log_odds(ENDS[level - 1 : level + 1]) < 0).all()
+    assert line.log_odds(ENDS[level - 1 : level + 1]).mean() == pytest.approx(np.log(0.25), abs=0.1)
