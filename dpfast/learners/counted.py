@@ -14,7 +14,7 @@ from dpfast.accounting import Cost
 from dpfast.accounting.numbers import decimal_above, exact, split
 from dpfast.kernels.reals import expit
 from dpfast.learners.batches import in_batches
-from dpfast.learners.calibration import LEVELS, Line
+from dpfast.learners.calibration import LEVELS, Line, level_counts
 from dpfast.learners.model import FloatArray, IntArray, Model
 from dpfast.learners.parameters import estimator, noise_scale
 from dpfast.learners.plan import LaplaceSum, Mechanism, Proved, Task
@@ -127,6 +127,11 @@ class SidedModel(CountedModel):
         if self.class_counts is None or self.class_counts_scale is None:
             return []
         return sided_reliability(self.class_counts, classes[1], self.class_counts_scale)
+
+
+def count_levels(piece: Any, model: SidedModel) -> np.ndarray:
+    """Return counts of the rows of a piece by level of their side and by class: int64, shape (LEVELS, 2); private."""
+    return level_counts(model.sides(piece.rows), piece.labels)
 
 
 @estimator

@@ -241,7 +241,7 @@ class Run:
         name : str
             The name of a release of the plan.
         each : int, default=1
-            The number of releases that a round makes.
+            The number of releases that a round makes; the last round may make fewer.
 
         Yields
         ------
@@ -249,8 +249,21 @@ class Run:
         """
         if name not in self._plan:
             raise RuntimeError(f"the plan has no release {name!r}: it names {', '.join(self._plan)}")
-        times = self._plan[name].times // each
+        times = -(-self._plan[name].times // each)
         return iter(self._progress(range(times), name, times))
+
+    def permutation(self, n: int) -> np.ndarray:
+        """Return a random order of the numbers below a public one.
+
+        Parameters
+        ----------
+        n : int
+
+        Returns
+        -------
+        ndarray of int64, shape (n,)
+        """
+        return self._paid.rng.permutation(n)
 
     def key(self) -> int:
         """Return a random integer of 128 bits that depends on no row, such as the key of a public projection.

@@ -1,14 +1,17 @@
 """Linear functions by votes: signed counts of drawn coordinates, which Winnow and experts release."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dpfast.learners.base import TwoSided
+from dpfast.learners.counted import SidedModel
+from dpfast.learners.model import FloatArray, IntArray
 from dpfast.learners.probabilities import SidedProbabilities
 from dpfast.learners.saving import integers
-from dpfast.tables.signed_rows import votes
+from dpfast.tables.signed_rows import refuse_other_type, votes
 
 Histogram = tuple[np.ndarray, np.ndarray]  # increasing coordinates, and their signed counts other than 0: int64
 
@@ -75,6 +78,56 @@ def histograms_from_json(saved: list, d: int) -> list[Histogram]:
 def _sum(releases):
     index, place = np.unique(np.concatenate([index for index, _ in releases]), return_inverse=True)
     return index, np.bincount(place, weights=np.concatenate([count for _, count in releases])).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class VotingModel(SidedModel):
+    """Base of models whose score is the vote of a `Hypothesis` on rows of the type that it was learned from."""
+
+    index: IntArray
+    count: IntArray
+    draws: int
+    reads: str | None
+
+    @property
+    def hypothesis(self) -> Hypothesis:
+        """Return the hypothesis that predicts."""
+        return Hypothesis(self.index, self.count, self.draws)
+
+    def sides(self, rows: Any) -> FloatArray:
+        """Return the weighted vote on each row; refuse rows of another type, which are on another scale."""
+        refuse_other_type(rows, self.reads)
+        return self.hypothesis.shares(rows)
+
+    def released(self) -> dict[str, Any]:
+        known = super().released()
+        parts = "index", "count", "draws"
+        others = {name: value for name, value in known.items() if name not in parts}
+        return {"released_weights": self.hypothesis} | others
+
+
+class Votes:
+    """Mixin of classifiers whose model is a `VotingModel`.
+
+    Attributes
+    ----------
+    coef_ : ndarray, shape (1, n_features_in_)
+        The weights of features in [-1, 1]; absolute values, including the intercept, sum to at most 1.
+    intercept_ : ndarray, shape (1,)
+    reads_ : {"signs", "numbers"}
+        The type of entries that the model expects: booleans are signs, other numbers are used as they are.
+    """
+
+    _released_model: Callable[[], Any]
+    _width: int
+
+    @property
+    def coef_(self) -> np.ndarray:
+        return self._released_model().hypothesis.weights(self._width)[np.newaxis, :-1]
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        return self._released_model().hypothesis.weights(self._width)[-1:]
 
 
 class Voting(SidedProbabilities, TwoSided):

@@ -1,4 +1,5 @@
 import inspect
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +11,6 @@ from dpfast.cli.plan.decision_list import decision_list
 from dpfast.cli.printers import _counts, show_average, show_feature, show_halfspace, show_rules, show_weights
 from dpfast.cli.report import output
 from dpfast.learners.lists import Literal, Rule
-from dpfast.learners.votes import Hypothesis
 
 FIT = ["--model", "decision-list", "--epsilon", "1"]
 WINNOW = ["--model", "winnow", "--epsilon", "1"]
@@ -256,7 +256,7 @@ def test_linear_learner_reads_numbers_from_minus_one_to_one(run, refused, tmp_pa
 def test_an_average_shows_small_weights():
     X = dpfast.BitMatrix(np.eye(2), feature_names=["wet", "windy"])
     fitted = dpfast.LinearLearner(random_state=0).fit(X, ["oak", "elm"])
-    fitted.released_weights_ = Hypothesis(np.array([1, 2]), np.array([3, -2]), 10_000)
+    fitted.model_ = replace(fitted.model_, index=np.array([1, 2]), count=np.array([3, -2]), draws=10_000)
     with output.capture() as shown:
         show_average(fitted, output)
     rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in shown.get().splitlines() if "│" in line]

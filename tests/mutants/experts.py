@@ -12,9 +12,9 @@ def _m(name, file, old, new, tests):
 
 
 MUTANTS = [
-    _m("linear: signed range forgotten", "playing", "experts_range(p.neighbors, signed=True)", "experts_range(p.neighbors)", _LINEAR),
-    _m("linear: rows not shuffled", "playing", "order = run.rng.permutation(rows.shape[0])", "order = np.arange(rows.shape[0])", _LINEAR),
-    _m("linear: exponent doubled", "playing", "Weights(size, Fraction(eta)", "Weights(size, 2 * Fraction(eta)", _LINEAR),
+    _m("linear: signed range forgotten", "playing", "experts_range(task.neighbors, signed=True)", "experts_range(task.neighbors)", _LINEAR),
+    _m("linear: rows not shuffled", "playing", "order = run.permutation(n)", "order = np.arange(n)", _LINEAR),
+    _m("linear: exponent doubled", "playing", "Weights(d + constant, rate", "Weights(d + constant, 2 * rate", _LINEAR),
     _m("minimizer: maximises", "linear_minimizer", "np.ones(n, np.int8)", "-np.ones(n, np.int8)", "learners/experts/test_dr11.py"),
     _m("finite: replace moves by 1", "finite_class", "ExponentialDraw(task.changed_rows,", "ExponentialDraw(1,", _FINITE),
     _m("finite: relation swapped", "finite_class", "ExponentialDraw(task.changed_rows,", "ExponentialDraw(3 - task.changed_rows,", _FINITE),

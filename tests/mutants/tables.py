@@ -53,7 +53,7 @@ MUTANTS = [
     _m("rows without a label: a mark is a class", "tables/encoding", "frame.identities(name, missing_labels(", "frame.identities(name, () and (",
        "premises/test_unlabelled.py"),
     _m("rows without a label: rounds of experts are as many as rows with one", "learners/experts/linear_learner",
-       "        return False  # a row is a round", "        return True", "premises/test_unlabelled.py"),
+       "spares_unlabelled = False  # a row is a round", "spares_unlabelled = True", "premises/test_unlabelled.py"),
     _m("rows without a label: intervals in an order", "learners/winnow/classifier", "return p.sizes  # a table", "return True  # a table",
        "premises/test_unlabelled.py"),
     _m("rows without a label: single steps", "learners/halfspaces/projected", 'return self.schedule != "paper"', "return True",

@@ -1,12 +1,13 @@
 """Linear functions, learned by following experts."""
 
-from functools import partial
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from dpfast.learners.base import PrivateClassifier
-from dpfast.learners.calibration import level_counts
-from dpfast.learners.experts.playing import REPLACE, followed, planned
+from dpfast.learners.counted import CountedClassifier, count_levels
+from dpfast.learners.experts.playing import REPLACE, draws, follow
+from dpfast.learners.forms import Form
 from dpfast.learners.parameters import (
     FIT_INTERCEPT,
     NEGATIONS,
@@ -17,13 +18,35 @@ from dpfast.learners.parameters import (
     parameter,
     positive,
 )
+from dpfast.learners.plan import Plan, Spending, Task
+from dpfast.learners.run import Rows, Run
 from dpfast.learners.saving import integer
-from dpfast.learners.votes import Hypothesis, Voting, histograms_from_json
+from dpfast.learners.votes import Votes, VotingModel, histograms_from_json
 from dpfast.tables.signed_rows import signed_rows
 
 
+@dataclass(frozen=True)
+class SignedForm(Form):
+    """Rows of features in [-1, 1], as `dpfast.tables.signed_rows` reads them."""
+
+    out_of_range: str = "error"
+
+    def rows(self, X: Any) -> Any:
+        return signed_rows(X, out_of_range=self.out_of_range)
+
+
+@dataclass(frozen=True)
+class AverageModel(VotingModel):
+    """The average of drawn unit vectors, by their signed counts."""
+
+    learning_rate: float | None
+
+    def to_dict(self) -> Any:
+        return [self.index.tolist(), self.count.tolist(), self.draws, self.reads, self.learning_rate]
+
+
 @estimator
-class LinearLearner(Voting, PrivateClassifier):
+class LinearLearner(Votes, CountedClassifier, name="linear-learner"):
     """Private linear classifier: the average of unit vectors drawn by their agreement [DR11, Algorithm 17]_.
 
     Labels are of two classes. Features lie in [-1, 1]; booleans and a `BitMatrix` are signs.
@@ -68,55 +91,48 @@ class LinearLearner(Voting, PrivateClassifier):
     True
     """
 
-    _model = "linear-learner"
     neighbors: str = REPLACE
     negations: bool = NEGATIONS
     fit_intercept: bool = FIT_INTERCEPT
     out_of_range: str = OUT_OF_RANGE
-    _surveys_arrays = False
     calibration: str = parameter("tight", choice("tight", "paper"))
 
-    def _spares_unlabelled(self, p):
-        return False  # a row is a round
+    spares_unlabelled = False  # a row is a round
 
-    def _learn(self, table, p, run):
-        _, rows, public = self._asked(table, partial(signed_rows, out_of_range=p.out_of_range))
-        labels, size = table.labels, rows.shape[1] + p.fit_intercept
-        eta, state, cost = planned(p, rows, size, mirrored=p.negations)
-        public.others = {"learning_rate_": eta, "reads_": rows.reads}
-        run.charge(public, self._all_costs(cost, p), draws=public.n_rows, **p.counting)
-        run.released = drawn = np.zeros((2, size), np.int64)
-        form = {"constant": p.fit_intercept, "mirrored": p.negations}
-        for experts in followed(self, run, state, rows, -labels.signs(), eta, **form):
+    @property
+    def reads(self) -> Form:
+        """Return the form of the rows, signs or numbers in [-1, 1]."""
+        return SignedForm(self.out_of_range, several_classes=False, in_parts=False)
+
+    def plan(self, task: Task) -> Plan:
+        size = task.n_columns + bool(self.fit_intercept)
+        drawn = draws(self.without_counts(task), self.calibration, size, mirrored=bool(self.negations))
+        return Plan(draws=drawn, **self.counting(task, drawn.cost))
+
+    def spending(self, task: Task) -> Spending:
+        return Spending()  # the number of draws is that of the rows, which is not known before a table is read
+
+    def learn(self, rows: Rows, plan: Plan, run: Run) -> AverageModel:
+        piece, drawn = rows.parts.only, np.zeros((2, rows.n_columns + bool(self.fit_intercept)), np.int64)
+
+        def model() -> AverageModel:
+            count = drawn[0] - drawn[1]
+            index = np.flatnonzero(count)
+            return AverageModel(index, count[index], int(drawn.sum()), piece.rows.reads, run.scale("draws"))
+
+        run.show(model)
+        form = {"constant": bool(self.fit_intercept), "mirrored": bool(self.negations)}
+        for experts in follow(run, piece.rows, (1 - 2 * piece.labels).astype(np.int8), **form):
             drawn += np.bincount(experts, minlength=drawn.size).reshape(2, -1)
-        self._count_classes(run, p, lambda: level_counts(_drawn(run).shares(rows), labels.codes))
+        learned = model()
+        return self.count(learned, run, lambda: rows.sum(count_levels, learned))
 
-    def _publish(self, run):
-        self.released_weights_ = _drawn(run)
-
-    def _hypothesis(self):
-        return Hypothesis(*self.released_weights_)
-
-    def _rows(self, X):
-        return self._read_by_image(X, partial(signed_rows, out_of_range=self.out_of_range, reads=self.reads_))
-
-    def _released(self):
-        index, count, draws = self.released_weights_
-        return [index.tolist(), count.tolist(), draws, self.reads_, self.learning_rate_]
-
-    def _restore(self, released):
-        index, count, draws, *more = released  # older files do not say what the model reads, or its rate
+    def read_model(self, saved: Any, task: Task) -> AverageModel:
+        index, count, drawn, *more = saved  # older files do not say what the model reads, or its rate
         reads, rate = [*more, None, None][:2]
-        self.reads_ = optional(choice("signs", "numbers")).read("reads", reads)
-        self.learning_rate_ = optional(positive()).read("learning_rate", rate)
-        ((index, count),) = histograms_from_json([(index, count)], self._width)
-        if sum(map(abs, count.tolist())) > integer(draws, 0, 1 << 62):
+        reads = optional(choice("signs", "numbers")).read("reads", reads)
+        rate = optional(positive()).read("learning_rate", rate)
+        ((index, count),) = histograms_from_json([(index, count)], task.n_columns)
+        if sum(map(abs, count.tolist())) > integer(drawn, 0, 1 << 62):
             raise ValueError("every count needs draws of its own")
-        self.released_weights_ = Hypothesis(index, count, draws)
-
-
-def _drawn(run):
-    """Return the hypothesis of the draws so far."""
-    count = run.released[0] - run.released[1]
-    index = np.flatnonzero(count)
-    return Hypothesis(index, count[index], run.used["draws"])
+        return AverageModel(index, count, drawn, reads, rate)

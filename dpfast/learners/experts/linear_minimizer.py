@@ -1,17 +1,28 @@
 """Linear losses of unlabelled vectors, minimized by following experts."""
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from dpfast.accounting import linear_excess
-from dpfast.learners.base import Watched, columns_of, refuse_weights, watched
-from dpfast.learners.experts.playing import REPLACE, followed, planned
+from dpfast.learners.base import Watched, columns_of, refuse_weights, shown, watched
+from dpfast.learners.experts.playing import REPLACE, draws, follow
 from dpfast.learners.fitting import Private, Public
+from dpfast.learners.model import FloatArray, Model
 from dpfast.learners.parameters import BETWEEN_0_AND_1, OUT_OF_RANGE, VERBOSE, choice, estimator, parameter
+from dpfast.learners.plan import Plan, Task
+from dpfast.learners.run import Run
 from dpfast.learners.scikit import BaseEstimator
 from dpfast.tables.signed_rows import signed_rows
+
+
+@dataclass(frozen=True)
+class Average(Model):
+    """The average of the unit vectors that were drawn."""
+
+    theta: FloatArray
 
 
 @estimator
@@ -80,14 +91,32 @@ class LinearMinimizer(Private, Watched, BaseEstimator):
         p = self._checked()
         rows = signed_rows(X, out_of_range=p.out_of_range)
         n, d = rows.shape
-        eta, state, cost = planned(p, rows, d)
-        public = Public(n, d, columns_of(X)[1], others={"learning_rate_": eta, "n_rounds_": n})
-        with self._spending(public, p.rng, cost, draws=n) as run:
-            run.released = drawn = np.zeros(d, np.int64)
-            as_they_are = np.ones(n, np.int8)
-            for experts in followed(self, run, state, rows, as_they_are, eta, constant=False, mirrored=False):
+        task = Task(p.epsilon, p.delta, p.neighbors, n_columns=d, n_rows=n)
+        plan = self.plan(task)
+        solved = plan.solve(task)
+        public = Public(n, d, columns_of(X)[1], others={"learning_rate_": solved.noise["draws"], "n_rounds_": n})
+        with self._spending(public, p.rng, solved.cost, draws=n) as paid:
+            run, drawn = Run(paid, plan, solved, self._progress), np.zeros(d, np.int64)
+            run.show(lambda: Average(drawn / max(1, drawn.sum())))
+            for experts in follow(run, rows, np.ones(n, np.int8), constant=False, mirrored=False):
                 drawn += np.bincount(experts, minlength=d)
         return self
+
+    def plan(self, task: Task) -> Plan:
+        """Return the draws that a fit makes, one for each row.
+
+        Parameters
+        ----------
+        task : Task
+
+        Returns
+        -------
+        Plan
+        """
+        return Plan(draws=draws(task, self.calibration, task.n_columns))
+
+    def _progress(self, rounds, what, total):
+        return self._watched(shown(rounds, what, self.verbose, total), what, total)
 
     def excess(self, failure: float = 0.05) -> float:
         """Return a bound on the excess of the mean of <theta, x> on new rows over the best theta: Theorem 11.6 [DR11]_.
@@ -111,7 +140,8 @@ class LinearMinimizer(Private, Watched, BaseEstimator):
         return linear_excess(self.learning_rate_, self.n_features_in_, rounds, failure=failure) + 2**-10
 
     def _publish(self, run):
-        self.theta_ = run.released / max(1, run.used["draws"])
+        for average in run.released:
+            self.theta_ = average().theta
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

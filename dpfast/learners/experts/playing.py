@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,10 +10,11 @@ import numpy as np
 from dpfast.accounting import Cost, experts_learning_rate, experts_range
 from dpfast.accounting.zcdp import SLACK
 from dpfast.kernels.multiplicative_weights import Losses, Weights
-from dpfast.learners.base import shown
 from dpfast.learners.parameters import Kind, parameter
+from dpfast.learners.plan import Proved, Task
+from dpfast.learners.run import Run
 from dpfast.mechanisms.draws import Question, asked, has_recorder
-from dpfast.parts.blocks import BLOCK_BYTES, slices
+from dpfast.parts.blocks import BLOCK_BYTES
 from dpfast.tables.signed_rows import SparseRows
 
 REPLACE = parameter(
@@ -23,25 +25,33 @@ REPLACE = parameter(
 )
 
 
-def planned(p: Any, rows: Any, size: int, *, mirrored: bool = False) -> tuple[float, Weights, list[Cost]]:
-    """Return the learning rate of one round for each of some `signed_rows`, the experts, and the cost of all draws."""
-    n, width = rows.shape[0], getattr(p, "rows_per_unit", 1) * experts_range(p.neighbors, signed=True)
-    eta = experts_learning_rate(p.epsilon, p.delta, horizon=n, loss_range=width, calibration=p.calibration)
-    state = Weights(size, Fraction(eta) / rows.unit, mirrored=mirrored)
-    return eta, state, [Cost("range", eta * width * (1 + SLACK), times=n)]
+def draws(task: Task, calibration: str, size: int, *, mirrored: bool = False) -> Proved:
+    """Return the draws of one of `size` experts for each row of a task, with their learning rate as the noise."""
+    assert task.n_rows is not None  # as neighbors is "replace"
+    width, n = task.rows_per_unit * experts_range(task.neighbors, signed=True), task.n_rows
+    eta = experts_learning_rate(task.epsilon, task.delta, horizon=n, loss_range=width, calibration=calibration)
+    cost = Cost("range", eta * width * (1 + SLACK), times=n)
+    return Proved("exponential", eta, (cost,), size=size << mirrored, times=n)
 
 
-def followed(
-    model: Any, run: Any, state: Weights, rows: Any, signs: Any, eta: float, *, constant: bool, mirrored: bool
-) -> Iterator[np.ndarray]:
-    """Yield the experts drawn in each block of the rounds, in which experts lose sign times row, in a random order."""
-    order = run.rng.permutation(rows.shape[0])
-    length = 1 << 14 if isinstance(rows, SparseRows) else BLOCK_BYTES // (4 * rows.shape[1])
-    for part in model._watched(shown(slices(len(order), length), "rounds", model.verbose), "rounds"):
+def follow(run: Run, rows: Any, signs: np.ndarray, *, constant: bool, mirrored: bool) -> Iterator[np.ndarray]:
+    """Yield the experts drawn in each block of the rounds, in which experts lose sign times row, in a random order.
+
+    The plan of `run` has `draws` of this name, one for each of some `signed_rows`.
+    """
+    (n, d), rate = rows.shape, Fraction(run.scale("draws")) / rows.unit
+    state = Weights(d + constant, rate, mirrored=mirrored)
+    order = run.permutation(n)
+    length = 1 << 14 if isinstance(rows, SparseRows) else BLOCK_BYTES // (4 * d)
+    for block in run.rounds("draws", each=length):
+        part = slice(block * length, min(n, (block + 1) * length))
         losses = rows.losses(order[part], signs, constant=constant)
-        experts = played(state, losses, Fraction(eta) / rows.unit, run.rng, mirrored=mirrored)
-        yield experts
-        run.used["draws"] += len(experts)
+        play = partial(_play_block, state, losses, rate, mirrored)
+        yield run.draw("draws", (d + constant) << mirrored, play, times=part.stop - part.start)
+
+
+def _play_block(state, losses, rate, mirrored, eta, rng):
+    return played(state, losses, rate, rng, mirrored=mirrored)
 
 
 def played(

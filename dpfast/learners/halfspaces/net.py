@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpfast.kernels.net import Net
-from dpfast.learners.calibration import level_counts
-from dpfast.learners.counted import CountedClassifier, SidedModel
+from dpfast.learners.counted import CountedClassifier, SidedModel, count_levels
 from dpfast.learners.forms import Numbers
 from dpfast.learners.halfspaces.linear import exact_number
 from dpfast.learners.halfspaces.nets import Nets, net_radius
@@ -166,7 +165,7 @@ class NetHalfspaceClassifier(CountedClassifier, name="net-halfspace"):
         scan = nets.scan(rows.parts, n, key, self.verbose)
         member = run.draw("halfspaces", nets.size, lambda exponent, rng: scan.draw(-exponent, rng))
         model = NetModel(member, key, nets)
-        return self.count(model, run, lambda: rows.sum(_counted, model))
+        return self.count(model, run, lambda: rows.sum(count_levels, model))
 
     def _nets(self, d):
         """Return the nets for rows of d columns."""
@@ -213,8 +212,3 @@ class NetHalfspaceClassifier(CountedClassifier, name="net-halfspace"):
             best_coef=coef,
             best_intercept=intercept,
         )
-
-
-def _counted(piece, model):
-    """Return counts of the rows of a piece by level of their cosine and by class: int64, shape (LEVELS, 2); private."""
-    return level_counts(model.sides(piece.rows), piece.labels)

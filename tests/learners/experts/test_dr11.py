@@ -266,7 +266,7 @@ def test_an_interrupted_fit_states_the_excess_of_the_rounds_that_it_played(stop,
         parts.append(play(*arguments, **options))
         return parts[-1]
 
-    monkeypatch.setattr(playing, "slices", lambda rows, _: [slice(i, i + 10) for i in range(0, rows, 10)])
+    monkeypatch.setattr(playing, "BLOCK_BYTES", 10 * 4 * 3)  # ten rows of a block
     monkeypatch.setattr(playing, "played", interrupted)
     model = LinearMinimizer(random_state=0)
     with pytest.raises(KeyboardInterrupt):

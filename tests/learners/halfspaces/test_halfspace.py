@@ -11,7 +11,7 @@ from dpfast import BitMatrix, CodeTable, HalfspaceClassifier
 from dpfast.accounting import Budget, BudgetExceeded, discrete_gaussian_delta
 from dpfast.learners import run
 from dpfast.learners.halfspaces.halfspace import HalfspaceRows, image_of
-from dpfast.learners.halfspaces.model import ROUNDS_PAID, ShrunkenDescent
+from dpfast.learners.halfspaces.model import ROUNDS_PAID, Grid, ShrunkenDescent
 from dpfast.learners.halfspaces.steepness import STEPS
 from dpfast.tables import unit_rows
 from dpfast.tables.cells import CodeColumn
@@ -242,6 +242,7 @@ def test_all_releases_together_are_worth_what_is_claimed(kind, n_rounds, neighbo
         spent += (int(drawn[-1][0].sum()) // 60) ** 2 * moves / sigma**2
     if leveled and constant:
         middle_unit = math.isqrt(-(-n_rounds // ROUNDS_PAID) * (moves * reach) ** 2 // (2 * (moves * STEPS) ** 2))
+        assert Grid.of(image, classes, n_rounds, neighbors).middle == middle_unit
         assert (drawn[-2][0] % middle_unit == 0).all()
         assert abs(drawn[-2][0]).max() <= 60 * STEPS * middle_unit
         spent += (middle_unit * moves * STEPS) ** 2 / sigma**2
