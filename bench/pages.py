@@ -1,6 +1,6 @@
 """Measure the figures of README.md and docs/results*.md anew, and write them there with date, commit and machine.
 
-    python bench/pages.py --tables DIR --data DIR            everything: hours, on a machine at rest
+    python bench/pages.py --tables DIR --data DIR --rest     everything: hours, on a machine at rest
     python bench/pages.py --tables DIR --only kernels times  some of it: minutes
     python bench/pages.py --only                             measures nothing, writes the pages from the records
 
@@ -61,24 +61,30 @@ OWN, UNDECLARED, LISTS = "HalfspaceClassifier", "HalfspaceClassifier, nothing de
 CEILING, OTHERS = "HistGradientBoosting, not private", {"noisy gradient, tuned", "DPEBM"}
 
 
-def origin():
-    """Version, date, commit and machine of a measurement."""
+def origin(rest):
+    """Version, date, commit and machine of a measurement, and whether nothing ran beside it."""
     command = ["git", "-C", str(results.ROOT), "rev-parse", "--short=9", "HEAD"]
     commit = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip() or "unknown"
     date = datetime.datetime.now(datetime.UTC).date().isoformat()
-    return {"version": results.minor(), "date": date, "commit": commit, "machine": results.machine("opendp")}
+    return {
+        "version": results.minor(),
+        "date": date,
+        "commit": commit,
+        "machine": results.machine("opendp"),
+        "rest": rest,
+    }
 
 
 def said(record, command):
     """The line below a table: what it was measured with, when and where."""
     machine = record["machine"]
     where = f"{machine['processor']}, {machine['cores']} cores, {machine['level']}"
-    return (
-        f"Measured on {record['date']} for version {record['version']} (commit {record['commit']}; {where}): {command}."
-    )
+    beside = "at rest" if record["rest"] else "beside other jobs"
+    when = f"Measured on {record['date']} for version {record['version']}"
+    return f"{when} (commit {record['commit']}; {where}, {beside}):\n{command}."
 
 
-def kernels():
+def kernels(rest):
     """The races of README, by pytest-benchmark."""
     import report
 
@@ -91,10 +97,10 @@ def kernels():
     subprocess.run([*command, f"--benchmark-json={file}"], check=True, cwd=results.ROOT)
     measured = report.lines(json.loads(file.read_text())["benchmarks"])
     lines = [line for line in measured if line["work"] in groups]
-    results.write(RECORDS, "kernels", origin() | {"lines": lines})
+    results.write(RECORDS, "kernels", origin(rest) | {"lines": lines})
 
 
-def times(folder, splits):
+def times(folder, splits, rest):
     """What each model of every table reaches and takes at epsilon 1, and how large the largest class is."""
     import tables
 
@@ -110,10 +116,10 @@ def times(folder, splits):
         name = path.name.split(".")[0]
         found[name] = {"rows": len(table[1]), "largest": float(labels.iloc[0]), "models": cells}
         print(name, {model: round(cell["seconds"], 2) for model, cell in cells.items()}, flush=True)
-    results.write(RECORDS, "times", origin() | {"tables": found})
+    results.write(RECORDS, "times", origin(rest) | {"tables": found})
 
 
-def accuracy(folder, data, splits):
+def accuracy(folder, data, splits, rest):
     """The records of accuracy: dpfast's lines anew, those of others as they are."""
     out = results.ROOT / "build" / "bench"
 
@@ -133,7 +139,7 @@ def accuracy(folder, data, splits):
         (header, rows), *_ = earlier.printed((out / f"{name}.md").read_text())
         text = with_table(text, header, rows)
     ACCURACY.write_text(text)
-    results.write(RECORDS, "accuracy", origin())
+    results.write(RECORDS, "accuracy", origin(rest))
 
 
 def with_table(text, header, rows):
@@ -237,17 +243,18 @@ def main():
     parser.add_argument("--tables", type=Path, help="folder of NAME.csv.gz and NAME.schema.json")
     parser.add_argument("--data", type=Path, help="folder of NAME.npz")
     parser.add_argument("--splits", default="5", help="of raw tables; prepared ones have twice as many")
+    parser.add_argument("--rest", action="store_true", help="nothing else runs on this machine: the pages say so")
     arguments = parser.parse_args()
     if arguments.tables is None and {"times", "accuracy"} & {*arguments.only}:
         parser.error("--tables is needed for times and accuracy")
     if arguments.data is None and "accuracy" in arguments.only:
         parser.error("--data is needed for accuracy")
     if "kernels" in arguments.only:
-        kernels()
+        kernels(arguments.rest)
     if "times" in arguments.only:
-        times(arguments.tables, int(arguments.splits))
+        times(arguments.tables, int(arguments.splits), arguments.rest)
     if "accuracy" in arguments.only:
-        accuracy(str(arguments.tables), str(arguments.data), arguments.splits)
+        accuracy(str(arguments.tables), str(arguments.data), arguments.splits, arguments.rest)
     for path, text in pages():
         path.write_text(text, encoding="utf-8")
         print(f"{path.relative_to(results.ROOT)}: written")

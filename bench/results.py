@@ -3,6 +3,7 @@
 import json
 import os
 import platform
+import re
 import sys
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -43,8 +44,11 @@ def sentence(machine):
 
 
 def table(header, rows):
-    """Markdown; the first column to the left, the others to the right."""
-    lines = [header, ["---"] + ["---:"] * (len(header) - 1), *rows]
+    """Markdown; columns of numbers to the right, the others, and the first, to the left."""
+    columns = list(zip(*rows, strict=True))[1:]
+    numbers = [all(re.match(r"[-+.\d]|$", str(cell)) for cell in column) for column in columns]
+    sides = ["---", *("---:" if number else "---" for number in numbers or [True] * (len(header) - 1))]
+    lines = [header, sides, *rows]
     return "\n".join("| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |" for line in lines) + "\n"
 
 

@@ -34,6 +34,15 @@ SEARCHED = {  # the page that a search is to find first: it has the word as a ma
     ),
 }
 
+QUESTIONS = {  # what newcomers type, and the page that the search box shows first
+    "GDPR": "guides/data_protection",
+    "multiple rows per person": "faq",
+    "how much data do I need": "faq",
+    "save model": "guides/saved_models",
+    "regression": "faq",
+}
+LINE = "A model that was learned from private rows may be shown to whoever asks for"  # 75 characters: the longest line
+
 
 class Page(HTMLParser):
     """Title, headings, links, pictures and anchors of a page."""
@@ -125,34 +134,78 @@ def faults(root):
     yield from (f"the search does not know {name}" for name in classes if name not in known)
     shown = [path for path in pages if path.relative_to(root).parts[0] not in ("_modules", "_static")]
     yield from too_wide(root, shown)
+    yield from sought(root)
 
 
 def too_wide(root, pages):
-    """Pages that scroll sideways, and headings that are cut, by Chromium."""
+    """Pages that scroll sideways, headings that are cut, lines that are too long, and titles that touch the search."""
+    names = [path.relative_to(root).as_posix() for path in pages]
+    script = """
+    for (const width of %s) for (const page of %s) await framed(page, width, async view => {
+      const root = view.document.documentElement;
+      const height = text => parseFloat(view.getComputedStyle(text).fontSize);
+      if (root.scrollWidth > width) found.push(`${page}: ${root.scrollWidth} wide at ${width}`);
+      for (const heading of root.querySelectorAll("h1, h2, h3"))
+        if (heading.scrollWidth > heading.clientWidth + 1) found.push(`${page}: a heading is cut at ${width}`);
+      for (const name of root.querySelectorAll("h1"))
+        if (!/[\\s.]/.test(name.firstChild.textContent.trim()) && name.clientHeight > 2 * height(name))
+          found.push(`${page}: a name is broken at ${width}`);
+      const sized = view.document.createElement("span");
+      sized.textContent = %s; sized.style.whiteSpace = "nowrap";
+      for (const text of root.querySelectorAll(".bd-article p")) {
+        text.append(sized);
+        const limit = sized.offsetWidth;
+        sized.remove();
+        if (text.clientWidth > limit + 16) { found.push(`${page}: a line has more than 75 characters`); break; }
+      }
+      const [title, icon] = [".navbar-brand", ".search-button"].map(name => root.querySelector(".bd-header " + name));
+      const shown = icon && title && icon.offsetWidth && title.offsetWidth;
+      if (shown && icon.getBoundingClientRect().left < title.getBoundingClientRect().right + 4)
+        found.push(`${page}: title and search touch at ${width}`);
+    });"""
+    yield from in_browser(root, script % (json.dumps(WIDTHS), json.dumps(names), json.dumps(LINE)))
+
+
+def sought(root):
+    """Questions of newcomers that the search box answers with another page first."""
+    script = """
+    for (const [question, wanted] of Object.entries(%s)) {
+      await framed("search.html?q=" + encodeURIComponent(question), 1280, async view => {
+        const first = () => view.document.querySelector("#search-results li a");
+        for (let k = 0; k < 200 && !first(); k++) await new Promise(done => setTimeout(done, 50));
+        const page = first() ? first().getAttribute("href").split(/[.]html/)[0] : "nothing";
+        if (page !== wanted) found.push(`a search for "${question}" finds ${page} first, not ${wanted}`);
+      });
+    }"""
+    yield from in_browser(root, script % json.dumps(QUESTIONS))
+
+
+def in_browser(root, script):
+    """What a script finds in the pages, by Chromium; nothing without it.
+
+    The script may call `framed(page, width, look)`, which awaits `look(window)`, and pushes lines to `found`.
+    """
     browser = shutil.which("chromium") or shutil.which("chromium-browser")
     if browser is None:
-        print("no chromium: widths were not looked at")
+        print("no chromium: the pages were not looked at")
         return
-    script = """<body><script>
-    const pages = %s, widths = %s, wide = [];
+    page = """<body><script>
+    const found = [];
+    const framed = async (page, width, look) => {
+      const frame = document.createElement("iframe");
+      frame.style.cssText = `width:${width}px;height:900px;border:0`;
+      frame.src = page; document.body.append(frame);
+      await new Promise(done => { frame.onload = done; });
+      await look(frame.contentWindow);
+      frame.remove();
+    };
     (async () => {
-      for (const width of widths) for (const page of pages) {
-        const frame = document.createElement("iframe");
-        frame.style.cssText = `width:${width}px;height:900px;border:0`;
-        frame.src = page; document.body.append(frame);
-        await new Promise(done => { frame.onload = done; });
-        const root = frame.contentDocument.documentElement;
-        if (root.scrollWidth > width) wide.push(`${page}: ${root.scrollWidth} wide at ${width}`);
-        for (const heading of root.querySelectorAll("h1, h2, h3"))
-          if (heading.scrollWidth > heading.clientWidth + 1) wide.push(`${page}: a heading is cut at ${width}`);
-        frame.remove();
-      }
-      document.body.innerHTML = "<pre id=done>" + wide.join("\\n") + "</pre>";
+      %s
+      document.body.innerHTML = "<pre id=done>" + found.join("\\n") + "</pre>";
     })();</script>"""
     with tempfile.TemporaryDirectory() as folder:
-        test = root / "_widths.html"
-        names = [path.relative_to(root).as_posix() for path in pages]
-        test.write_text(script % (json.dumps(names), json.dumps(WIDTHS)), encoding="utf-8")
+        test = root / "_look.html"
+        test.write_text(page % script, encoding="utf-8")
         try:
             options = [
                 "--headless",
@@ -168,11 +221,11 @@ def too_wide(root, pages):
             shown = subprocess.run(command, capture_output=True, text=True, timeout=600, check=True).stdout
         finally:
             test.unlink()
-    found = re.search(r'<pre id="done">(.*?)</pre>', shown, re.DOTALL)
-    if found is None:
+    told = re.search(r'<pre id="done">(.*?)</pre>', shown, re.DOTALL)
+    if told is None:
         yield "Chromium did not come to the end of the pages"
         return
-    yield from found[1].split("\n") if found[1] else []
+    yield from told[1].split("\n") if told[1] else []
 
 
 if __name__ == "__main__":

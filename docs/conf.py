@@ -1,5 +1,6 @@
 """The site: `make -C docs html`, with the extra `docs`."""
 
+import json
 import os
 import pkgutil
 import re
@@ -105,6 +106,9 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
+if json.loads((HERE / "_static" / "versions.json").read_text(encoding="utf-8")):  # packaging/release.py writes it
+    html_theme_options["switcher"] = {"json_url": "_static/versions.json", "version_match": release}
+    html_theme_options["navbar_end"] = ["version-switcher", "theme-switcher", "navbar-icon-links"]
 html_context = {"default_mode": "auto"}
 
 

@@ -1,12 +1,14 @@
 """Prepare a release: ``python packaging/release.py 0.2.0 --repository URL [--date 2026-12-01] [--check]``.
 
 Sets the version in each file that has one, dates the first section of the changelog, writes the addresses of the
-project, and builds sdist and wheel. With --check it writes nothing and lists what is missing. A person uploads the
-files. Addresses are given once: later releases keep them.
+project, adds the version to those that readers of the site choose from, and builds sdist and wheel. With --check it
+writes nothing and lists what is missing. A person uploads the files. Addresses are given once; later releases keep
+them.
 """
 
 import argparse
 import datetime
+import json
 import re
 import subprocess
 import sys
@@ -66,6 +68,11 @@ def write(version, date, repository=None, documentation=None):
         (TOP / "CITATION.cff").write_text(read("CITATION.cff") + where, encoding="utf-8")
         recipe = read("packaging/recipe.yaml").rstrip("\n") + f"\n  repository: {repository}\n"
         (TOP / "packaging" / "recipe.yaml").write_text(recipe, encoding="utf-8")
+    known = tomllib.loads(read("pyproject.toml"))["project"].get("urls", {})
+    if known.get("Documentation") != known.get("Repository"):  # there is a site
+        versions = [each for each in json.loads(read("docs/_static/versions.json")) if each["version"] != version]
+        versions.insert(0, {"version": version, "url": f"{known['Documentation']}/{version}/"})
+        (TOP / "docs/_static/versions.json").write_text(json.dumps(versions, indent=1) + "\n", encoding="utf-8")
     dated = read("CHANGELOG.md").replace("## Unreleased\n", f"## {version} - {date}\n", 1)
     (TOP / "CHANGELOG.md").write_text(dated, encoding="utf-8")
 

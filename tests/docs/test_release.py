@@ -1,6 +1,7 @@
 """What a release needs stands in several files, and they agree."""
 
 import importlib.util
+import json
 import re
 import tomllib
 from pathlib import Path
@@ -36,10 +37,12 @@ def release(tmp_path, monkeypatch):
     release = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(release)
     (tmp_path / "packaging").mkdir()
+    (tmp_path / "docs" / "_static").mkdir(parents=True)
     for name, text in {
         "pyproject.toml": '[project]\nversion = "1.2.3.dev0"\n\n[project.scripts]\nrun = "run:run"\n',
         "CITATION.cff": "version: 1.2.3.dev0\ndate-released: 2029-01-01\n",
         "packaging/recipe.yaml": 'context:\n  version: "1.2.3.dev0"\n\nabout:\n  license: BSD-3-Clause\n',
+        "docs/_static/versions.json": "[]\n",
         "CHANGELOG.md": "# Changelog\n\n## Unreleased\n\n## 1.2.2 - 2029-01-01\n",
     }.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
@@ -75,6 +78,9 @@ def test_a_release_writes_version_date_and_addresses_everywhere(release, tmp_pat
     assert recipe.endswith("about:\n  license: BSD-3-Clause\n  repository: https://example.org/dpfast\n")
     changes = (tmp_path / "CHANGELOG.md").read_text(encoding="utf-8")
     assert changes == "# Changelog\n\n## 9.8.7 - 2030-01-02\n\n## 1.2.2 - 2029-01-01\n"
+    release.write("9.8.8", "2030-01-03")
+    versions = json.loads((tmp_path / "docs" / "_static" / "versions.json").read_text(encoding="utf-8"))
+    assert versions == [{"version": v, "url": f"https://example.org/docs/{v}/"} for v in ("9.8.8", "9.8.7")]
     assert "pyproject.toml already has [project.urls]: leave out --repository" in list(
         release.faults("9.9.0", "2031-01-02", "https://example.org/dpfast")
     )
