@@ -152,7 +152,7 @@ def too_wide(root, pages):
           found.push(`${page}: a name is broken at ${width}`);
       const sized = view.document.createElement("span");
       sized.textContent = %s; sized.style.whiteSpace = "nowrap";
-      for (const text of root.querySelectorAll(".bd-article p")) {
+      for (const text of root.querySelectorAll(".bd-article p:not(:has(> img))")) {
         text.append(sized);
         const limit = sized.offsetWidth;
         sized.remove();
