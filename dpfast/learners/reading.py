@@ -122,8 +122,9 @@ class TableReader(Parameters):
         A dense table of numbers is, if its number of rows is public and suffices for its columns and for the discovery
         of labels. The rule depends on parameters, types, n and d, and on no entry.
         """
-        shape = None if self.neighbors == "add-remove" else p.source.dense_shape()
-        if shape is None or not getattr(self, "delta", 0) or not self._surveys_arrays:
+        if self.neighbors == "add-remove" or not getattr(self, "delta", 0) or not self._surveys_arrays:
+            return False
+        if (shape := p.source.dense_shape()) is None:
             return False
         if p.units is not None:  # the name of a column, which arrays lack
             return False

@@ -27,6 +27,8 @@ class Transaction(Machinery):
     It has the parameters and the fitted attributes of the learner. The learner stays as it is until a fit was charged.
     """
 
+    _outlined: Any = None  # the widest columns that the discovery may give, and their outline
+
     def __init__(self, learner: Any):
         known = vars(self)
         known.update(vars(learner))
@@ -113,8 +115,10 @@ class Transaction(Machinery):
     def _widest_task(self, p, n=None):
         """Return the task of n rows in the widest form that the discovery may give."""
         classes, most = getattr(p, "declared", None), MOST_LABELS if self._reads.several_classes else 2
-        form = self._reads.outline(widest(p.schema))
-        return self._task(p, form, n, classes, len(classes or ()) or most)
+        columns = widest(p.schema)
+        if self._outlined is None or self._outlined[0] != columns:
+            self._outlined = columns, self._reads.outline(columns)
+        return self._task(p, self._outlined[1], n, classes, len(classes or ()) or most)
 
     def _learn(self, table, p, run):
         learner = self._learner

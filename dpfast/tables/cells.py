@@ -69,7 +69,9 @@ _SHIFT = 52 - _BITS
 _BASE = (1023 + _LEAST) << _BITS
 _NUMBER = r"^[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|inf)$"
 _DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ].*)?$"
+_READABLE = BEGINNING.removesuffix(")") + "|inf$)"  # texts that may be numbers or dates
 _TEXT = pa.large_string()
+_MARKS = pa.array(MARKS, _TEXT)
 OTHER_NAME, MISSING_NAME = "other", "missing"
 _EPOCH = date(1970, 1, 1)
 _DIGITS, _ALL_DIGITS = 5, 17  # of a number as text: the usual ones, and those of a double
@@ -199,11 +201,12 @@ def _distinct_cells(array: pa.Array) -> tuple[np.ndarray, list[str]]:
         return number_codes(numbers), []
     codes = np.full(len(array), MISSING, np.int32)
     array = pc.utf8_trim_whitespace(array)
-    left = pc.fill_null(pc.invert(pc.is_in(array, value_set=pa.array(MARKS, _TEXT))), False)
+    left = pc.fill_null(pc.invert(pc.is_in(array, value_set=_MARKS)), False)
     left = pc.and_(left, array.is_valid())
-    left = _read(codes, array, left, _NUMBER, lambda found: number_codes(_floats(found.cast(pa.float64()))))
-    left = _read(codes, array, left, _DATE, _date_texts)
-    left = _read(codes, array, left, BEGINNING, _other_forms)
+    if pc.any(pc.and_(left, pc.match_substring_regex(array, _READABLE)), min_count=0).as_py():
+        left = _read(codes, array, left, _NUMBER, lambda found: number_codes(_floats(found.cast(pa.float64()))))
+        left = _read(codes, array, left, _DATE, _date_texts)
+        left = _read(codes, array, left, BEGINNING, _other_forms)
     rest = left.to_numpy(zero_copy_only=False)
     if not rest.any():
         return codes, []

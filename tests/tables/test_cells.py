@@ -178,3 +178,12 @@ def test_forms_that_mean_the_same_everywhere_are_read_by_the_cell_alone(text):
         expected = FIXED + words.index(text)
     assert codes[1] == expected
     assert (text in words) == (text in WORDS)
+
+
+@pytest.mark.parametrize(
+    "text", ["1", "-.5", "+1e3", "inf", "-inf", "2020-01-31", "31.12.2020", "Jan 05, 2020", "$1,200", "1:05 pm"]
+)
+def test_a_lone_number_or_date_among_words_is_read(text):
+    codes, words = text_cells(pa.array([text, "infinite", "word", None], pa.large_string()))
+    assert codes[0] < MISSING
+    assert words == ["infinite", "word"]
