@@ -74,13 +74,14 @@ SchemaFile = Annotated[
     Path | None, typer.Option(help="A .toml or .json file that declares the columns of the table; see dpfast schema.")
 ]
 Separator = Annotated[
-    str | None, _table(help="Separator of the cells of a CSV file; by default a comma, a tab for .tsv.")
+    str | None,
+    _table(help="Separator of the cells of a CSV file: a character, tab or space; by default a comma, a tab for .tsv."),
 ]
 SeparatorOfFit = Annotated[
     str | None,
     _table(
         "--separator",
-        help="Separator of the cells of a CSV file; by default the one given to fit, else a comma, a tab for .tsv.",
+        help="Separator of the cells of a CSV file: a character, tab or space; by default the one given to fit.",
     ),
 ]
 Memory = Annotated[float, _rare(min=0, help="GB of the table to keep in memory; the rest goes to a scratch file.")]

@@ -44,6 +44,7 @@ LINE, LINE_OF_COLUMN = 1 << 22, 32  # bytes; a line of c columns may have 32 c
 BLOCK = 1 << 20  # bytes that are read at a time, of which pyarrow holds up to 32 blocks; more for a longer line
 PLAIN = pa.large_string()
 TEXT = pa.dictionary(pa.int32(), PLAIN)
+SEPARATORS = {"tab": "\t", "\\t": "\t", "space": " "}  # what a command line can say
 _PATIENCE = 60.0  # seconds to wait for a read of a file that has started
 _WIDENED = 4  # largest number of bytes of UTF-8 for one byte of another encoding
 _FAULTS = (ValueError, EOFError, csv.Error, zlib.error, gzip.BadGzipFile)
@@ -67,6 +68,7 @@ class CsvFile:
 
     def __init__(self, path, *, separator=",", decimal=".", encoding="utf-8", dates=None, names=None, before=None):
         check_settings(separator=separator, decimal=decimal, dates=dates)
+        separator = SEPARATORS.get(separator, separator)
         self.path, self.separator, self.decimal, self.encoding = path, separator, decimal, encoding
         self.dates = dates
         self._header, self._before = 0, before
@@ -335,6 +337,7 @@ def _is_open(line, separator, is_open):
 
 def check_settings(*, dates=None, **marks):
     """Refuse marks (the separator, the decimal mark) and an order of dates that no file of text can have."""
+    marks = {name: SEPARATORS.get(value, value) if name == "separator" else value for name, value in marks.items()}
     for name, value in marks.items():
         if not isinstance(value, str) or len(value) != 1:
             raise ValueError(f"the {name} must be one character, got {value!r}")
@@ -351,6 +354,7 @@ def header_of(lines, separator):
     if len(names) == 1 and any(mark in names[0] for mark in ",;\t|"):
         what = {"\t": "tabs", ",": "commas"}.get(separator, repr(separator))
         likely = max(";\t|,", key=names[0].count)
+        likely = {"\t": "tab"}.get(likely, likely)
         raise ValueError(
             f"the header row has only one column, {names[0]!r}; columns must be separated by {what}, unless another "
             f"separator is given: {likely!r} may be right"
@@ -364,8 +368,9 @@ def faults_of(path):
     try:
         yield
     except UnicodeDecodeError as error:
+        likely = "utf-16" if error.object[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "latin-1"
         raise ValueError(
-            f"{path} is not {error.encoding.upper()} text: {error}; give its encoding, such as latin-1"
+            f"{path} is not {error.encoding.upper()} text: {error}; give its encoding, such as {likely}"
         ) from None
     except LookupError as error:
         raise ValueError(f"{path}: {error}") from None

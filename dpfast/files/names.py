@@ -64,7 +64,10 @@ def refuse_label(path, label):
 _SPARSE = (".svm", ".svmlight", ".libsvm")
 _TEXT = (".csv", ".tsv", ".txt", ".data")
 _ENDINGS = (*_TEXT, ".parquet", *_SPARSE, ".npz")
-WANTED_NAME = f"the name of a file to read must end in one of {', '.join(_ENDINGS)}"
+WANTED_NAME = (
+    f"the name of a file to read must end in one of {', '.join(_ENDINGS)}, or for text in one of these and .gz; save "
+    "other tables as CSV or Parquet"
+)
 LONGEST_LINE = 1 << 27  # bytes, where a format says nothing smaller
 EXPANSION, ALWAYS = 400, 1 << 28  # a compressed file may have so many times its bytes, and 256 MB in any case
 
@@ -162,7 +165,7 @@ def kind_of(path):
     ending = (path.with_suffix("") if path.suffix == ".gz" else path).suffix.lower()
     if path.is_dir() and not ending:
         ending = ".parquet"
-    if not ending:
+    if not ending and not path.is_file():
         return "bundled"
     if ending not in _ENDINGS:
         raise ValueError(f"{path}: {WANTED_NAME}")

@@ -1,31 +1,14 @@
 """Notes of a fit: what was decided for its user, in short sentences, from released and public facts alone."""
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
 from dpfast.tables.discovered import Discovered
-from dpfast.tables.naming import listed
+from dpfast.tables.naming import NAMELESS, listed, suggests_person
 
 WITHOUT_LABEL = "Rows without a label (an empty cell, NA, NULL or ?) were left out."
 MOST_NOTES = 10  # lines that are printed
 _MOST = 0.5  # of the rows
-_PERSON = (
-    "patient|person|user|customer|client|member|subject|student|employee|passenger|participant|citizen|respondent|donor"
-    "|voter|guest|tenant|player|author|cardholder|policyholder|account|household"
-    "|patienten|patientin|kunden?|mitarbeiter|benutzer|versicherten?|paciente|cliente|usuario|persona|personne"
-)
-_NUMBER = "ids?|no|nr|num|number|key|code|uuid|guid|names?|hash|ref|identifier|nummer|numero"
-_SUGGESTS = re.compile(
-    rf".*\b({_PERSON}) (.* )?({_NUMBER})( .*)?|(id )?({_PERSON})(id)?"
-    r"|.*\b(ssn|email|iban|passport|username|surname)\b.*"
-)
-
-
-def suggests_person(name: str) -> bool:
-    """Return whether the name of a column, such as "patient_id", suggests that it says whose a row is."""
-    words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)
-    return _SUGGESTS.fullmatch(" ".join(words).lower()) is not None
 
 
 def notes_of(model: Any) -> Iterator[str]:
@@ -74,11 +57,21 @@ def _of_columns(encoder):
     if lost:
         unread = [column for column in columns if column.name in lost and isinstance(column, Discovered)]
         texts = len(lost) < len(columns) and any(column.reads == "text" for column in unread)
-        dates = " Dates such as 01/05/2020 in a file need dates= (--dates)." if texts else ""
+        marks = (
+            " In a text file, numbers such as 1,5 need decimal= (--decimal), and dates such as 01/05/2020 need dates= "
+            "(--dates)."
+        )
         yield (
             f"Nothing was discovered of {len(lost):,} of {len(encoder.schema_.columns):,} columns ({listed(lost)}): "
             "too few rows have any one value at this epsilon. They are read by bins at public places, or by 64 groups "
-            "of words. Declare their ranges or values in a schema, or give more rows or a larger epsilon." + dates
+            "of words. Declare their ranges or values in a schema, or give more rows or a larger epsilon."
+            + marks
+            * texts
+        )
+    if nameless := [column.name for column in columns if NAMELESS.fullmatch(column.name)]:
+        yield (
+            f"{listed(nameless)} had no name. If it numbers the rows, as an index does, leave it out: --ignore "
+            f"{nameless[0]!r}, or drop it."
         )
     rest = {name: share for name, share in encoder.other_.items() if _MOST < share < 1}
     if rest:

@@ -18,7 +18,7 @@ from dpfast.tables.cells import text_cells
 from dpfast.tables.columns import BINS, Boolean, Category, Column, Date, Numeric, coder, text_of
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.forms import iso_dates
-from dpfast.tables.naming import alike, listed, not_there
+from dpfast.tables.naming import NAMELESS, alike, listed, not_there, suggests_code, suggests_person
 from dpfast.tables.objects import Fault
 
 # what a draft takes for missing if it occurs
@@ -29,6 +29,7 @@ MOST_ODD = 3  # texts in a column of numbers that may mark missing values
 _GLANCE, LOOK = 1000, 100_000  # rows that are read first, and rows that remarks are about
 _NEARLY, _MOST = 0.95, 0.5  # shares of the rows
 _FEW = 20  # values, whatever the number of rows
+_ROWS_OF_ONE = 20  # on average, from which a code is not taken to say whose a row is
 _DATE = re.compile(r"[0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}|[0-9]{1,2}[-/.][0-9]{1,2}[-/.][0-9]{4}")
 _DATE_ISO = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _AMOUNT = re.compile(  # a number that is written with separators of thousands, a decimal comma or a unit, or without
@@ -56,7 +57,11 @@ def make_draft(
         if name == label:
             classes = _values(name, _once(frame, name), marks)
             continue
-        column = _suggest_column(name, _once(frame, name), frame.n, marks) if values is None else _numeric(name, values)
+        different = _once(frame, name) if values is None else np.unique(values)
+        if suggests_person(name) and len(different) > _FEW:  # whose rows they are is the unit, and nothing to learn
+            ignored.append(name)
+            continue
+        column = _suggest_column(name, different, frame.n, marks) if values is None else _numeric(name, values)
         if column is None:
             ignored.append(name)
         else:
@@ -99,7 +104,6 @@ def remarks(schema: Any, table: Any, missing: Sequence[str] = (), decimal: str =
             )
     ends: dict[str, Any] = {each.name: (each.low, each.high) for each in schema.columns if isinstance(each, Numeric)}
     dates = {each.name for each in schema.columns if isinstance(each, Date | Discovered)}
-    forms = {each.name for each in schema.columns if isinstance(each, Discovered)}
     for name in frame.names:
         array = frame.column(name).slice(0, LOOK)
         if name == label or pa.types.is_nested(array.type) or pa.types.is_dictionary(array.type):
@@ -128,18 +132,13 @@ def remarks(schema: Any, table: Any, missing: Sequence[str] = (), decimal: str =
                 f"{next(iter(left))!r}: {order}"
             )
             continue
-        if name in forms:
+        if name in dates:
             continue
-        if values is None or (values == np.rint(values)).all():
-            known, different = len(array) - array.null_count, pc.count_distinct(array).as_py()
-            unique = known > 20 and different > _NEARLY * known
-            if unique or (name in schema.ignore and different > MOST_VALUES):
-                how = "is different in nearly every row" if unique else f"has {different:,} different values"
-                found.append(
-                    f"column {name!r} {how}. Does it say whose a row is? Then protect persons: --unit {name!r} "
-                    f"--rows-per-unit K. If not, leave it out: --ignore {name!r}"
-                )
-                continue
+        if (values is None or (values == np.rint(values)).all()) and (
+            told := _told_of_codes(name, array, words, schema)
+        ):
+            found.append(told)
+            continue
         if values is not None and values.size:
             low, high = ends[name]
             if np.mean(values <= low + (high - low) / BINS) > _MOST:
@@ -151,6 +150,37 @@ def remarks(schema: Any, table: Any, missing: Sequence[str] = (), decimal: str =
             '"quantiles" to have them found privately'
         )
     return found
+
+
+def _told_of_codes(name, array, words, schema):
+    """Return what to do about a column with very many different values, or None; only codes may say whose a row is."""
+    known, different = len(array) - array.null_count, pc.count_distinct(array).as_py()
+    unique = known > _FEW and different > _NEARLY * known
+    how = "is different in nearly every row" if unique else f"has {different:,} different values in {known:,} rows"
+    ignore = f"--ignore {name!r}"
+    is_code = suggests_person(name) or suggests_code(name) or (unique and _are_codes(words))
+    if unique and NAMELESS.fullmatch(name):
+        return f"column {name!r} {how} and has no name, as an index has none: leave it out: {ignore}"
+    if is_code and different > _FEW and (different > known / _ROWS_OF_ONE or suggests_person(name)):
+        most = pc.max(pc.value_counts(array.drop_null()).field("counts")).as_py()
+        rows = "" if most == 1 else f", where one has up to {most:,} rows"
+        return (
+            f"column {name!r} {how}{rows}. Does it say whose a row is? Then protect persons: --unit {name!r} "
+            f"--rows-per-unit K. If not, leave it out: {ignore}"
+        )
+    if unique and not len(words):
+        return f"column {name!r} {how}. If it is a code and no amount, leave it out: {ignore}"
+    if unique or (name in schema.ignore and different > MOST_VALUES):
+        return (
+            f"column {name!r} {how}, and few of them can be discovered. If they are of no use, leave it out: {ignore}"
+        )
+    return None
+
+
+def _are_codes(words):
+    """Return whether nearly all texts have a digit and no blank."""
+    codes = [word for word in words if not re.search(r"\s", word) and re.search(r"\d", word)]
+    return len(codes) > _NEARLY * len(words) > 0
 
 
 def check(schema: Any, table: Any) -> list[str]:

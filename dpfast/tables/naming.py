@@ -7,6 +7,17 @@ from difflib import get_close_matches
 
 LABELS = " to take labels from"
 _NUMBER = re.compile(r"[+-]?[0-9]{1,25}(\.[0-9]{0,25})?", re.ASCII)
+_PERSON = (
+    "patient|person|user|customer|client|member|subject|student|employee|passenger|participant|citizen|respondent|donor"
+    "|voter|guest|tenant|player|author|cardholder|policyholder|account|household"
+    "|patienten|patientin|kunden?|mitarbeiter|benutzer|versicherten?|paciente|cliente|usuario|persona|personne"
+)
+_CODE = "ids?|no|nr|num|number|key|code|uuid|guid|names?|hash|ref|identifier|nummer|numero"
+_SUGGESTS = re.compile(
+    rf".*\b({_PERSON}) (.* )?({_CODE})( .*)?|(id )?({_PERSON})(id)?"
+    r"|.*\b(ssn|email|iban|passport|username|surname)\b.*"
+)
+NAMELESS = re.compile(r"column [0-9]+|Unnamed: [0-9]+")  # what readers call a column whose name is empty
 _CONTROLS = {c: 0x2400 + c for c in range(32)} | {127: 0x2421}  # their pictures
 _HIDDEN = (range(0x80, 0xA0), range(0x202A, 0x202F), range(0x2066, 0x206A), (0x2028, 0x2029), range(0xD800, 0xE000))
 _CONTROLS |= {c: 0xFFFD for codes in _HIDDEN for c in codes}
@@ -24,7 +35,18 @@ def visible(text, *, lines=False):
 
 def not_there(name, names, what="column", use=LABELS):
     """Return the message that there is no column, or array, of this name."""
-    return f"there is no {what} {name!r}{use}{meant(name, names)}; there is {listed(names) or 'none'}"
+    return (
+        f"there is no {what} {name!r}{use}{meant(name, names)}; there is {listed(names) or 'none'}{_no_header(names)}"
+    )
+
+
+def _no_header(names):
+    """Return a hint if names look like the cells of a row, like a comment or like a line that was not divided."""
+    if len(names) == 1 and " " in names[0].strip() and not names[0].startswith("#"):
+        return ". If blanks separate the columns, give --separator space; the first line must name them"
+    if any(_NUMBER.fullmatch(name) or name.startswith("#") for name in names):
+        return ". The first line must name the columns: add a line of names, or remove what comes before it"
+    return ""
 
 
 def meant(name, names):
@@ -32,6 +54,20 @@ def meant(name, names):
     known = {str(each).casefold(): each for each in names}
     near = get_close_matches(str(name).casefold(), known, n=1, cutoff=0.75)
     return f" (is it {known[near[0]]!r}?)" if near else ""
+
+
+def suggests_person(name: str) -> bool:
+    """Return whether the name of a column, such as "patient_id", suggests that it says whose a row is."""
+    return _SUGGESTS.fullmatch(" ".join(_words_of(name))) is not None
+
+
+def suggests_code(name: str) -> bool:
+    """Return whether the name of a column, such as "order_no", ends as that of a code does, and not as "name"."""
+    return bool(words := _words_of(name)) and re.fullmatch(_CODE, words[-1]) is not None and "name" not in words[-1]
+
+
+def _words_of(name):
+    return [word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)]
 
 
 def alike(names):

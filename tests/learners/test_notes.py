@@ -7,9 +7,10 @@ import pandas as pd
 import pytest
 
 import dpfast
-from dpfast.learners.notes import MOST_NOTES, WITHOUT_LABEL, notes_of, suggests_person
+from dpfast.learners.notes import MOST_NOTES, WITHOUT_LABEL, notes_of
 from dpfast.learners.transaction import transaction
 from dpfast.tables import Category, Numeric, Schema
+from dpfast.tables.naming import suggests_person
 
 LEARNERS = [
     dpfast.HalfspaceClassifier(random_state=0),
@@ -82,7 +83,7 @@ def test_a_column_of_which_little_was_discovered_is_noted(table):
 
 def test_dates_that_need_an_order_are_mentioned_only_where_words_were_not_discovered(table):
     rows = table.drop(columns="y").assign(free="w" + table.free)
-    said = "Dates such as 01/05/2020 in a file need dates="
+    said = "numbers such as 1,5 need decimal= (--decimal), and dates such as 01/05/2020 need dates= (--dates)"
     assert any(said in note for note in dpfast.HalfspaceClassifier(random_state=0).fit(rows, table.y).notes_)
     few = dpfast.HalfspaceClassifier(epsilon=0.1, random_state=0).fit(rows[:60], table.y[:60], classes=["no", "yes"])
     assert any("Nothing was discovered of 3 of 3" in note for note in few.notes_)

@@ -224,9 +224,38 @@ def test_a_draft_tells_of_identifiers_dates_and_values_that_a_fit_could_not_use(
     assert remarks(draft, table, ["n/a"]) == [
         "values of column 'sex' differ only in capitals, blanks or the form of a number: F, f. If they mean the same, "
         "write them alike first",
-        "column 'patient' has 1,200 different values. Does it say whose a row is? Then protect persons: --unit "
-        "'patient' --rows-per-unit K. If not, leave it out: --ignore 'patient'",
+        "column 'patient' has 1,200 different values in 2,400 rows, where one has up to 2 rows. Does it say whose a "
+        "row is? Then protect persons: --unit 'patient' --rows-per-unit K. If not, leave it out: --ignore 'patient'",
     ]
+
+
+def test_a_draft_asks_whose_rows_they_are_of_codes_and_of_no_times_places_and_amounts(rng):
+    n = 3000
+    table = {
+        "": np.arange(n),
+        "patient_id": rng.integers(10_000, 11_500, n),
+        "id": np.arange(n) // 2,
+        "tail": [f"N{k}" for k in rng.permutation(n)],
+        "time": [f"2020-01-{1 + k % 30:02} {k // 3600:02}:{k // 60 % 60:02}:{k % 60:02}" for k in range(n)],
+        "day": np.datetime64("2020-01-01") + np.arange(n).astype("timedelta64[h]"),
+        "address": [f"Long Street {k}, Graz" for k in range(n)],
+        "pay": rng.permutation(n) * 37 + 1100,
+        "store_no": rng.integers(0, 40, n),
+        "buys": rng.choice(["no", "yes"], n),
+    }
+    table = pd.DataFrame(table).rename(columns={"": "column 1"})
+    draft = Schema.draft(table, "buys")
+    assert "patient_id" in draft.ignore
+    told = {name: [each for each in remarks(draft, table) if f"'{name}'" in each] for name in table}
+    asked = {name for name, each in told.items() if any("whose a row is" in one for one in each)}
+    assert asked == {"patient_id", "id", "tail"}
+    assert "where one has up to 2 rows" in told["id"][0]
+    assert not told["time"] + told["day"] + told["store_no"]
+    assert told["pay"] == [
+        "column 'pay' is different in nearly every row. If it is a code and no amount, leave it out: --ignore 'pay'"
+    ]
+    assert "few of them can be discovered. If they are of no use, leave it out" in told["address"][0]
+    assert "as an index has none: leave it out" in told["column 1"][0]
 
 
 def test_a_draft_tells_of_labels_with_two_spellings():

@@ -1,0 +1,119 @@
+"""Files as they are found: made-up twins of tables that people have, each fitted as a newcomer would.
+
+Each is read as it is, or refused with the option or the change that makes it readable.
+"""
+
+import datetime as dt
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpfast
+
+N = 3000
+FIT = ("--label", "kauft", "--epsilon", 3, "--seed", 1, "--rounds", 5, "--test-share", 0)
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(1)
+    age = rng.integers(18, 91, N)
+    days = [dt.date(2019, 1, 1) + dt.timedelta(int(k)) for k in rng.integers(0, 1500, N)]
+    return pd.DataFrame(
+        {
+            "alter": age,
+            "lohn": np.round(rng.uniform(800, 9000, N), 2),
+            "ort": rng.choice(["Köln", "Zürich", "Genève"], N),
+            "seit": [day.strftime("%d.%m.%Y") for day in days],
+            "kauft": np.where((age > 50) ^ (rng.random(N) < 0.1), "ja", "nein"),
+        }
+    )
+
+
+def _written(**options):
+    return lambda table, path: table.to_csv(path, **({"index": False} | options))
+
+
+def _with_comment(table, path):
+    path.write_text("# exported by a machine\n" + table.to_csv(index=False))
+
+
+READ = {
+    "semicolons, Latin-1 and decimal commas": (
+        "t.csv",
+        _written(sep=";", decimal=",", encoding="latin-1"),
+        ("--separator", ";", "--encoding", "latin-1", "--decimal", ","),
+    ),
+    "tabs, in a .tsv": ("t.tsv", _written(sep="\t"), ()),
+    "tabs, by name": ("t.txt", _written(sep="\t"), ("--separator", "tab")),
+    "tabs, as shells leave them": ("t.txt", _written(sep="\t"), ("--separator", "\\t")),
+    "blanks": ("t.data", _written(sep=" "), ("--separator", "space")),
+    "bars": ("t.csv", _written(sep="|"), ("--separator", "|")),
+    "a mark of its encoding": ("t.csv", _written(encoding="utf-8-sig"), ()),
+    "two bytes a character": ("t.csv", _written(encoding="utf-16"), ("--encoding", "utf-16")),
+    "lines of Windows": ("t.csv", _written(lineterminator="\r\n"), ()),
+    "capitals in its ending": ("T.CSV", _written(), ()),
+    "compressed": ("t.csv.gz", _written(), ()),
+}
+REFUSED = {
+    "Latin-1": (_written(encoding="latin-1"), "give its encoding, such as latin-1"),
+    "two bytes a character": (_written(encoding="utf-16"), "give its encoding, such as utf-16"),
+    "tabs": (_written(sep="\t"), "another separator is given: 'tab' may be right"),
+    "blanks": (_written(sep=" "), "If blanks separate the columns, give --separator space"),
+    "no header": (_written(header=False), "The first line must name the columns: add a line of names"),
+    "a comment first": (
+        _with_comment,
+        "The first line must name the columns: add a line of names, or remove what comes",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", READ)
+def test_a_file_is_read_with_the_options_that_say_how_it_is_written(run, tmp_path, table, what):
+    name, write, options = READ[what]
+    write(table, tmp_path / name)
+    result = run("fit", tmp_path / name, *FIT, *options, "--out", tmp_path / "m.json")
+    assert result.exit_code == 0, result.stderr
+    assert "Read as numbers: alter, lohn." in result.stderr
+    assert "Read as dates: seit." in result.stderr
+    assert "Read as words: ort." in result.stderr
+    assert dpfast.load(tmp_path / "m.json").classes_.tolist() == ["ja", "nein"]
+    predicted = run("predict", tmp_path / "m.json", tmp_path / name)
+    assert predicted.exit_code == 0, predicted.stderr
+    assert np.mean(np.array(predicted.stdout.split()) == table["kauft"]) > 0.8
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_a_file_that_cannot_be_read_as_it_is_names_what_to_do(refused, tmp_path, table, what):
+    write, said = REFUSED[what]
+    write(table, tmp_path / "t.csv")
+    assert said in refused("fit", tmp_path / "t.csv", *FIT)
+
+
+@pytest.mark.parametrize("name", ["t.csv.zip", "t.json", "t.xlsx", "t"])
+def test_a_file_of_another_kind_is_to_be_saved_as_one_of_those_that_are_read(refused, tmp_path, name):
+    (tmp_path / name).write_bytes(b"PK")
+    said = refused("fit", tmp_path / name, *FIT)
+    assert "must end in one of .csv" in said
+    assert "save other tables as CSV or Parquet" in said
+
+
+def test_numbers_with_a_decimal_comma_are_lost_with_a_hint(run, tmp_path, table):
+    table.to_csv(tmp_path / "t.csv", index=False, sep=";", decimal=",")
+    result = run("fit", tmp_path / "t.csv", *FIT, "--separator", ";")
+    assert result.exit_code == 0
+    assert "Nothing was discovered of 1 of 4 columns (lohn)" in result.stderr
+    assert "numbers such as 1,5 need decimal= (--decimal)" in result.stderr
+
+
+def test_a_column_without_a_name_is_said_to_number_the_rows_perhaps(run, tmp_path, table):
+    table.to_csv(tmp_path / "t.csv")
+    result = run("fit", tmp_path / "t.csv", *FIT)
+    assert result.exit_code == 0
+    assert "column 1 had no name. If it numbers the rows, as an index does, leave it out: --ignore 'column 1'" in (
+        result.stderr
+    )
+    left = run("fit", tmp_path / "t.csv", *FIT, "--ignore", "column 1")
+    assert left.exit_code == 0
+    assert "had no name" not in left.stderr
