@@ -11,6 +11,7 @@ from . import model_selection as model_selection
 from . import plot as plot
 from . import report as report
 from . import testing as testing
+from .accounting import DiscoveryWarning as DiscoveryWarning
 from .accounting import PrivacyWarning as PrivacyWarning
 from .files import FileParts as FileParts
 from .files import load_dataset as load_dataset

@@ -5,6 +5,7 @@ from .bill import NoisySums as NoisySums
 from .bill import bill_delta as bill_delta
 from .bill import bill_noise as bill_noise
 from .budget import Budget as Budget
+from .claims import DiscoveryWarning as DiscoveryWarning
 from .claims import PrivacySpend as PrivacySpend
 from .claims import PrivacyWarning as PrivacyWarning
 from .claims import Release as Release

@@ -239,6 +239,10 @@ class PrivacyWarning(UserWarning):
     """A claim of privacy is true, but may protect less than its reader thinks."""
 
 
+class DiscoveryWarning(UserWarning):
+    """Warning of a fit that was made: of most of its columns nothing was discovered. It follows from releases alone."""
+
+
 def warn(message: str, category: type[Warning] = PrivacyWarning) -> None:
     """Issue a warning at the line of the user's code that called dpfast."""
     level = 1

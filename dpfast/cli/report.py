@@ -133,8 +133,10 @@ def reporting(state):
         raise typer.Exit(code) from None
 
 
-def _print_warning(message, *where):
+def _print_warning(message, category, *where):
     """Print a warning in one line, without the line of this program that Python would show with it."""
+    if category.__name__ == "DiscoveryWarning":  # a note says it
+        return
     errors.print(Text(f"warning: {message}", style="yellow"), soft_wrap=True)
 
 

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_consistent_length, validate_data
 
 from dpfast.learners.batches import in_batches
 from dpfast.learners.fitting import Fit, Private, Public
-from dpfast.learners.notes import notes_of
+from dpfast.learners.notes import notes_of, warn_of_lost
 from dpfast.learners.parameters import VERBOSE, estimator
 from dpfast.learners.reading import TableReader
 from dpfast.learners.saving import Read, Saved
@@ -254,6 +254,7 @@ class PrivateClassifier(TableReader, Private, Saved, Shown, Watched, TableClassi
         p = self._for_fit(self._checked(X, y, units))
         with self._fitting(p.rng) as run:
             self._learn(self._tabled(classes, p, units, rows_per_unit, run), p, run)
+        warn_of_lost(self)
         return self
 
     @staticmethod

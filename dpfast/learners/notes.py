@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from dpfast.accounting.claims import DiscoveryWarning, warn
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.naming import NAMELESS, listed, suggests_person
 
@@ -46,8 +47,7 @@ def _of_labels(model):
 
 def _of_columns(encoder):
     """Yield how the columns were read that no schema declared, and those of which nothing was discovered."""
-    columns = [column for column in encoder.schema_.columns if column.name in encoder.found_]
-    lost = [column.name for column in columns if encoder.other_.get(column.name) == 1]
+    columns, lost = _discovered(encoder)
     kinds: dict[str, list[str]] = {}
     for column in columns:
         if column.name not in lost:
@@ -80,6 +80,26 @@ def _of_columns(encoder):
             f"Most cells of {shares} hold nothing that was discovered, and share a few codes: declare the range or the "
             "values in a schema, or give more rows or a larger epsilon."
         )
+
+
+def warn_of_lost(model: Any) -> None:
+    """Warn if nothing was discovered of most columns of a fitted model that no schema declared."""
+    if (encoder := getattr(model, "encoder_", None)) is None:
+        return
+    columns, lost = _discovered(encoder)
+    if 2 * len(lost) > len(columns):
+        warn(
+            f"nothing was discovered of {len(lost):,} of {len(columns):,} columns ({listed(lost)}), so little can be "
+            "learned from them: declare their ranges or values in a schema, or give more rows or a larger epsilon; see "
+            "notes_",
+            DiscoveryWarning,
+        )
+
+
+def _discovered(encoder):
+    """Return the columns that no schema declared, and the names of those of which nothing was discovered."""
+    columns = [column for column in encoder.schema_.columns if column.name in encoder.found_]
+    return columns, [column.name for column in columns if encoder.other_.get(column.name) == 1]
 
 
 def _kind(column):

@@ -289,10 +289,11 @@ class TableReader(Parameters):
         self._plan_again(p, {"labels": labels, "rows_per_unit": p.rows_per_unit, "n": n})
         self._refuse_rows(encoding.n, p)
         planned = p.survey
-        if n is not None and declared is None and n < planned.labels.least:
+        if n is not None and declared is None and n < 2 * planned.labels.least:
             warn(
                 f"the table has too few rows to discover labels ({n:,}): one is published if about "
-                f"{planned.labels.least:,.0f} rows have it, and a model needs two; declare classes=",
+                f"{planned.labels.least:,.0f} rows have it, and a model needs two; declare classes= (--classes), or "
+                "the fit may spend its budget on no model",
                 UserWarning,
             )
         names, counts = np.array(p.schema.names, dtype=object), encoding.counts()

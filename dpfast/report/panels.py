@@ -9,7 +9,15 @@ import numpy as np
 
 from dpfast.report.additive import PairTerm, Term, code_columns, constants, lost_in_noise, terms
 from dpfast.report.drawing import Axis, Scale, bars, heat, steps
-from dpfast.report.text import MOST_COLUMNS, column_line, condition_text, names_of, precision_text, support_text
+from dpfast.report.text import (
+    MOST_COLUMNS,
+    column_line,
+    condition_text,
+    is_noise,
+    names_of,
+    precision_text,
+    support_text,
+)
 from dpfast.report.trees import leaves
 from dpfast.tables.cells import CodeColumn
 
@@ -50,7 +58,7 @@ def _rules(model):
         pale = False
         if worths is not None:
             worth = worths[k]
-            pale = worth.support_interval[0] == 0
+            pale = is_noise(worth)
             width = 100 * min(max(worth.support, 0) / most, 1)
             bar = f'<div class="bar" style="width:{width:.0f}%"></div>'
             rows = f"at most {worth.support_interval[1]:,}" if pale else support_text(worth)
@@ -101,7 +109,8 @@ def _curves(model, found: list[Term]) -> Iterable[str]:
         more = f" The same holds for {len(mixed) - 1:,} more." if len(mixed) > 1 else ""
         notes.append(
             f"The cells of {name} are of more than one kind, each with effects of its own: a panel with (text) behind "
-            f"the name is for cells that are words, and one with (date) for dates.{more}"
+            "the name is for cells that are words, one with (date) for dates, and one with (other) for cells in which "
+            f"nothing was discovered.{more}"
         )
     notes.append(
         "All panels have the same scale; the columns that move the scores of rows most, on average, come first."

@@ -144,7 +144,10 @@ def as_text(rules, names, worths=None):
     ]
     if worths is not None:
         width = max(map(len, lines))
-        supports = [f"{support_text(worth)} rows, {precision_text(worth)} right" for worth in worths]
+        supports = [
+            f"{support_text(worth)} rows, {precision_text(worth)}{'' if is_noise(worth) else ' right'}"
+            for worth in worths
+        ]
         lines = [f"{line:{width}}  {each}" for line, each in zip(lines, supports, strict=True)]
     return "\n".join(lines)
 
@@ -178,7 +181,14 @@ def support_text(worth):
     return f"{worth.support:,} ± {worth.support_interval[1] - worth.support:,}"
 
 
+def is_noise(worth):
+    """Return whether the count of a rule's rows is no more than noise may be, so that it may decide no row at all."""
+    return worth.support_interval[0] == 0
+
+
 def precision_text(worth):
-    """Return the interval of a rule's precision as text."""
+    """Return the interval of a rule's precision as text, or that noise alone may have made its count."""
+    if is_noise(worth):
+        return "within noise"
     least, most = worth.precision_interval
     return f"{least:.2f} to {most:.2f}"

@@ -98,7 +98,7 @@ class Discovered(Column):
             name = f"{self.name} (date)" if several else self.name
             made.append(CodeColumn(name, self.dates, low, high, nullable=True, dates=True))
         if self.values is not None:
-            name = f"{self.name} (text)" if several else self.name
+            name = f"{self.name} ({'text' if self.values else 'other'})" if several else self.name
             made.append(CodeColumn(name, values=self.values, other=self.groups, nullable=True))
         return tuple(made)
 

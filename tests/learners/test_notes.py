@@ -1,12 +1,16 @@
 """What a fit decides for its user is said: in `notes_`, on standard error, on the page, in --json and in the file."""
 
 import json
+import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
+from typer.testing import CliRunner
 
 import dpfast
+from dpfast.accounting import Budget
+from dpfast.cli import app
 from dpfast.learners.notes import MOST_NOTES, WITHOUT_LABEL, notes_of
 from dpfast.learners.transaction import transaction
 from dpfast.tables import Category, Numeric, Schema
@@ -137,3 +141,57 @@ def test_more_notes_than_ten_lines_are_counted(capsys):
     assert len(lines) == MOST_NOTES
     assert lines[0] == "note: a0 b"
     assert lines[-1] == "note: and 5 more, on the page of the model"
+
+
+def test_a_fit_that_found_little_of_its_columns_warns_and_says_it_once_on_the_command_line(table, tmp_path):
+    rng = np.random.default_rng(1)
+    rows = pd.DataFrame({f"x{j}": [f"u{k}-{j}" for k in range(300)] for j in range(3)} | {"a": rng.integers(0, 9, 300)})
+    model = dpfast.HalfspaceClassifier(epsilon=0.3, random_state=0)
+    with pytest.warns(dpfast.DiscoveryWarning, match=r"nothing was discovered of \d of 4 columns \(x0, x1, x2"):
+        model.fit(rows, table.y[:300], classes=["no", "yes"])
+    assert model.privacy_.epsilon == 0.3  # it follows from what was released
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        dpfast.HalfspaceClassifier(random_state=0).fit(table.drop(columns="y"), table.y)
+    rows.assign(y=table.y[:300]).to_csv(tmp_path / "t.csv", index=False)
+    asked = ["fit", str(tmp_path / "t.csv"), "--label", "y", "--classes", "no,yes", "--epsilon", "0.3"]
+    said = CliRunner().invoke(app, asked).stderr
+    assert said.count("othing was discovered") == 1
+    assert "note: Nothing was discovered of" in said
+
+
+def test_a_column_without_words_has_no_text_behind_its_name():
+    rng = np.random.default_rng(0)
+    cells = [f"{x:.1f}" if rng.random() < 0.25 else f"u{k}" for k, x in enumerate(rng.uniform(0, 50, 2000))]
+    model = dpfast.HalfspaceClassifier(epsilon=3.0, random_state=0).fit({"dose": cells}, rng.integers(0, 2, 2000))
+    assert [column.name for column in model.encoder_.schema_.code_columns] == ["dose", "dose (other)"]
+    words = [*cells[:1000], *["low", "high"] * 500]
+    model.fit({"dose": words}, rng.integers(0, 2, 2000))
+    assert [column.name for column in model.encoder_.schema_.code_columns] == ["dose", "dose (text)"]
+
+
+def test_too_few_rows_for_two_labels_are_warned_of_by_fit_and_plan_before_anything_is_spent(table):
+    budget = Budget(1.0, 1e-6)
+    with pytest.raises(
+        UserWarning, match=r"too few rows to discover labels \(150\): .* may spend its budget on no model"
+    ):
+        dpfast.HalfspaceClassifier(budget=budget).fit(table[:150].drop(columns="y"), table.y[:150])
+    assert budget.spent == (0, 0)
+    for rows, told in ((150, True), (3000, False)):
+        asked = ["plan", "halfspace", "--columns", "3", "--epsilon", "1", "--n", str(rows)]
+        said = " ".join(CliRunner().invoke(app, asked).stdout.split())
+        assert (
+            "too few rows to discover labels, of which a model needs two. Declare them by --classes" in said
+        ) == told
+
+
+def test_rules_whose_counts_may_be_noise_say_so(table):
+    rows = pd.DataFrame({f"x{j}": [f"u{k}-{j}" for k in range(300)] for j in range(3)})
+    model = dpfast.DecisionListClassifier(random_state=0).fit(rows, table.y[:300], classes=["no", "yes"])
+    lines = str(model).splitlines()[: len(model.rules_)]
+    for line, worth in zip(lines, model.rule_worth(), strict=True):
+        assert line.endswith("within noise") == (worth.support_interval[0] == 0)
+        assert line.endswith("right") == (worth.support_interval[0] > 0)
+    assert any(line.endswith("within noise") for line in lines)
+    clear = dpfast.DecisionListClassifier(epsilon=5.0, random_state=0).fit(table.drop(columns="y"), table.y)
+    assert " right" in str(clear)

@@ -73,6 +73,8 @@ def halfspace(
         output.print(table)
         if found is not None and found.first.least > n:
             say("The table has too few rows to discover words, so groups are used. Declare words in a schema.")
+        if found is not None and n < 2 * found.labels.least:
+            say("The table has too few rows to discover labels, of which a model needs two. Declare them by --classes.")
         if found is not None:
             from dpfast.learners.discovery import labels_seen, suffice
 
