@@ -22,10 +22,11 @@ from dpfast.tables.unit_rows import unit_rows
 
 
 class Outline(NamedTuple):
-    """What plans know of rows: their shape and, for rows of codes, the number of codes of each column."""
+    """What plans know of rows: their shape and, for rows of codes, the columns and the number of codes of each."""
 
     shape: tuple[int, int]
     sizes: tuple[int, ...] | None = None
+    columns: Sequence[CodeColumn] = ()
 
 
 @dataclass(frozen=True)

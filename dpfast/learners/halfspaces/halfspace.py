@@ -1,6 +1,6 @@
 """The private linear classifier to take: any table, any number of classes, probabilities, nothing to tune."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from dpfast.accounting import NoisySums
-from dpfast.learners.forms import Form
+from dpfast.learners.forms import Form, Outline
 from dpfast.learners.halfspaces.additive import MOST_ROUNDS, AdditiveModel, read_additive
 from dpfast.learners.halfspaces.images import LIMIT, CodeImage, CodeShape
 from dpfast.learners.halfspaces.model import Grid, HalfspaceState, class_weights, releases, sensitivity
@@ -20,7 +20,7 @@ from dpfast.learners.parameters import Kind, auto, count, estimator, flag, optio
 from dpfast.learners.plan import Plan, Spending, Task
 from dpfast.learners.private import PrivateClassifier
 from dpfast.learners.run import Rows, Run
-from dpfast.tables.cells import bins_of
+from dpfast.tables.cells import CodeColumn, bins_of
 from dpfast.tables.codes import CodeRows, CodeTable
 from dpfast.tables.unit_rows import unit_rows
 
@@ -63,8 +63,12 @@ class HalfspaceRows(Form):
     def rows(self, X: Any) -> Any:
         return CodeRows(X) if isinstance(X, CodeTable) else unit_rows(X, fit_intercept=self.intercept, normalize=True)
 
+    def outline(self, columns: Sequence[CodeColumn]) -> Outline:
+        sizes = tuple(column.size for column in columns)
+        return Outline((1, sum(sizes)), sizes, columns)
+
     def describe(self, rows: Any) -> CodeFacts | None:
-        if not isinstance(rows, CodeRows):
+        if not isinstance(rows, CodeRows | Outline):
             return None
         names = {j if column is None else column.name for j, column in enumerate(rows.columns)}
         return CodeFacts(tuple(map(int, rows.sizes)), tuple(map(bins_of, rows.columns)), len(names))
@@ -275,7 +279,7 @@ class HalfspaceClassifier(PrivateClassifier, name="halfspace"):
     def _most_trees(self, task, shape):
         """Return the number of trees that are planned, which is 0 if a public number of rows is too small for them."""
         trees, n = shape.most_trees(self.trees, self.interactions), task.n_rows
-        return trees if n is None or depth_of(n, task.epsilon, task.delta, self.trees) else 0
+        return trees if not trees or n is None or depth_of(n, task.epsilon, task.delta, self.trees) else 0
 
     def read_model(self, saved: Any, task: Task) -> AdditiveModel:
         return read_additive(saved, task)

@@ -29,6 +29,7 @@ Each tree is a group of shrinkage (`dpfast.learners.halfspaces.model`).
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -127,10 +128,16 @@ def depth_of(n: float, epsilon: float, delta: float, trees: int | str, codes: fl
 
     It follows from the public or released number of rows, from the budget and, for "auto", from `held_codes`.
     """
-    many = n / gaussian_sigma(epsilon, delta)
+    many = n / _sigma(epsilon, delta)
     if trees == "auto" and many < max(_ENOUGH, _EACH * codes):
         return 0
     return max(depth for least, depth in _DEPTHS if many >= least or depth == _DEPTHS[0][1])
+
+
+@lru_cache(maxsize=64, typed=True)
+def _sigma(epsilon, delta):
+    """Return the noise of a Gaussian mechanism of this budget; a fit asks for it several times."""
+    return gaussian_sigma(epsilon, delta)
 
 
 def held_codes(opening: Any) -> float:
