@@ -138,7 +138,7 @@ class Run:
         """
         self._paid.notes.append(sentence)
 
-    def release(self, name: str, exact: ArrayLike) -> Any:
+    def release(self, name: str, exact: ArrayLike, times: int = 1) -> Any:
         """Return an exact sum with the noise that the plan has for this release.
 
         Parameters
@@ -147,6 +147,8 @@ class Run:
             The name of a `GaussianSum` or `LaplaceSum` of the plan, or of a `Proved` one.
         exact : int or array_like of int
             At most as many entries as the plan says.
+        times : int, default=1
+            The number of releases that `exact` has the entries of; the noise of all is drawn at once.
 
         Returns
         -------
@@ -158,12 +160,12 @@ class Run:
             If the plan has no such release, or all of them were made, or it has more entries than planned.
         """
         kinds = {GaussianSum: "gaussian", LaplaceSum: "laplace"}
-        mechanism, noise = self._next(name, np.size(exact), kinds, "release")
+        mechanism, noise = self._next(name, -(-np.size(exact) // max(1, times)), kinds, "release", times)
         if mechanism == "laplace":
-            return self._counted(name, discrete_laplace(exact, noise, rng=self._paid.rng))
+            return self._counted(name, discrete_laplace(exact, noise, rng=self._paid.rng), times)
         steps = self._steps[name]
         fine = discrete_gaussian(_wide(exact) * steps, float(noise * steps), rng=self._paid.rng)
-        return self._counted(name, (fine + steps // 2) // steps)
+        return self._counted(name, (fine + steps // 2) // steps, times)
 
     def select(self, name: str, scores: ArrayLike) -> int:
         """Return the number of a candidate, drawn with probability proportional to exp(exponent * score).

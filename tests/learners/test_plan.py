@@ -324,3 +324,22 @@ def test_a_plan_spends_after_a_discovery_as_it_said_before(learner, changes, cha
         model.fit(table, np.arange(3000) % 2, classes=[0, 1])
     assert not released
     assert bool(budget.charges) == charged
+
+
+def test_several_releases_are_made_at_once_and_each_is_counted(learner):
+    told = []
+
+    def does(rows, run):
+        told.append(run.release("sum", [7, 8], times=2))
+        told.append([*run.rounds("draw", each=2)])
+        told.append(run.draw("draw", 5, lambda exponent, rng: [3, 4], times=2))
+        told.append(run.permutation(4))
+        with pytest.raises(RuntimeError, match="'sum' is planned 3 times, and was released 2 times"):
+            run.release("sum", [7, 8], times=2)
+        with pytest.raises(RuntimeError, match="'sum' is planned with at most 1 entries, got 2"):
+            run.release("sum", [7, 8])
+
+    model = learner(does, sum=Proved("gaussian", 1e-9, times=3), draw=Proved("exponential", 1.0, size=5, times=3))
+    assert [each.tolist() for each in (told[0], told[3].sum())] == [[7, 8], 6]
+    assert told[1:3] == [[0, 1], [3, 4]]
+    assert [tuple(event) for event in model.privacy_.events] == [("sum", 2, 3), ("draw", 2, 3)]

@@ -5,6 +5,8 @@ from typing import Any
 from dpfast import random
 from dpfast.accounting import Budget, PrivacySpend, Release
 from dpfast.learners.parameters import BUDGET, PrivateParameters, estimator, parameter
+from dpfast.learners.plan import Plan, Task
+from dpfast.learners.run import Run
 from dpfast.mechanisms.draws import ExclusiveAccess
 
 
@@ -29,6 +31,28 @@ class Prepaid(PrivateParameters):
         del self.random_state
         self._access = ExclusiveAccess(f"a {type(self).__name__}")
         return self._paid
+
+    def plan(self, task: Task) -> Plan:
+        """Return everything that is released for one charge; a function of the parameters and of the task alone.
+
+        Parameters
+        ----------
+        task : Task
+
+        Returns
+        -------
+        Plan
+        """
+        raise NotImplementedError
+
+    def _start(self, n_rows: int | None) -> Run:
+        """Return the run of a plan, from which all noise and all draws come; `n_rows` is the number that is public."""
+        paid = self._paid
+        task = Task(paid.epsilon, paid.delta, paid.neighbors, n_rows=n_rows)
+        plan = self.plan(task)
+        solved = plan.solve(task)
+        paid.cost = solved.cost
+        return Run(paid, plan, solved, lambda rounds, *_: rounds)
 
     def _charge(self) -> None:
         paid = self._paid

@@ -35,7 +35,7 @@ from dpfast.learners.parameters import (
     parameter,
     real,
 )
-from dpfast.mechanisms import discrete_gaussian, discrete_laplace
+from dpfast.learners.plan import Plan, Proved, Task
 from dpfast.mechanisms.draws import read_only
 from dpfast.parts.blocks import slices
 from dpfast.tables.arrays import parts_of
@@ -126,30 +126,38 @@ class StatisticalQueryOracle(Prepaid):
         self.epsilon, self.delta, self.n_queries, self.noise = epsilon, delta, n_queries, noise
         self.neighbors, self.budget, self.random_state = neighbors, budget, random_state
         p = self._prepared()
-        if p.noise == "discrete-gaussian" and p.delta == 0:
-            raise ValueError('delta = 0 needs noise="discrete-laplace"')
         self._parts = parts_of(*(data if isinstance(data, tuple) else (data,))).map(AsRead)
         n = sum(self._parts.each(_size))
         if not n:
             raise ValueError("the tables of data must have at least 1 row, they have none")
-        releases = p.n_queries + (p.neighbors == "add-remove")
-        asked: dict[str, Any] = {"sensitivity": 1 << _GRID_BITS, "releases": releases}
-        if p.noise == "discrete-gaussian":
-            self._scale = discrete_gaussian_sigma(p.epsilon, p.delta, **asked)
-            p.cost = discrete_gaussian_cost(self._scale, **asked, size=1)
-        else:
-            self._scale = laplace_scale(p.epsilon, p.delta, **asked)
-            p.cost = (Cost("pure", (1 << _GRID_BITS) / self._scale * (1 + SLACK), times=releases),)
-        if self._scale > LARGEST_SCALE:
-            raise ValueError(f"the noise for {releases} releases at epsilon={p.epsilon!r} is too large to be drawn")
-        warn_of_claim(p.epsilon, p.delta, n if p.neighbors == "replace" else None)
+        public = n if p.neighbors == "replace" else None
+        self._run = self._start(public)
+        warn_of_claim(p.epsilon, p.delta, public)
         self._charge()
         self._counting, self._answered = threading.Lock(), 0
+        self._scale = self._run.scale("queries")
         self._noise_scale = self._scale / (1 << _GRID_BITS)
-        self._rows = self._counted = n
-        if p.neighbors == "add-remove":
-            counted = self._noisy([self._rows << _GRID_BITS])
-            self._counted = max(1.0, counted[0] / (1 << _GRID_BITS))
+        self._counted = n
+        if public is None:
+            self._counted = max(1.0, int(self._run.release("counts", n << _GRID_BITS)) / (1 << _GRID_BITS))
+
+    def plan(self, task: Task) -> Plan:
+        p = self._paid  # the attributes may have been edited since
+        if p.noise == "discrete-gaussian" and not task.delta:
+            raise ValueError('delta = 0 needs noise="discrete-laplace"')
+        releases = p.n_queries + (task.neighbors == "add-remove")
+        asked: dict[str, Any] = {"sensitivity": 1 << _GRID_BITS, "releases": releases}
+        if p.noise == "discrete-gaussian":
+            scale = discrete_gaussian_sigma(task.epsilon, task.delta, **asked)
+            cost = discrete_gaussian_cost(scale, **asked, size=1)
+        else:
+            scale = laplace_scale(task.epsilon, task.delta, **asked)
+            cost = (Cost("pure", (1 << _GRID_BITS) / scale * (1 + SLACK), times=releases),)
+        if scale > LARGEST_SCALE:
+            raise ValueError(f"the noise for {releases} releases at epsilon={task.epsilon!r} is too large to be drawn")
+        mechanism = p.noise.removeprefix("discrete-")
+        counts = {"counts": Proved(mechanism, scale)} if task.neighbors == "add-remove" else {}
+        return Plan(queries=Proved(mechanism, scale, cost, times=p.n_queries), **counts)
 
     noise_scale_ = read_only("_noise_scale")
     n_rows_ = read_only("_counted")
@@ -193,7 +201,9 @@ class StatisticalQueryOracle(Prepaid):
         self._count(len(queries))  # before the first query runs
         sums = [self._parts.sum(_sum, query) for query in queries]
         self._access.check_process()  # a query may have forked
-        return np.array([total / (1 << _GRID_BITS) / self._counted for total in self._noisy(sums)])
+        with self._counting:
+            noisy = self._run.release("queries", np.array(sums, np.int64), times=len(sums)).tolist()
+        return np.array([total / (1 << _GRID_BITS) / self._counted for total in noisy])
 
     def tolerance(self, failure: float = 0.05, *, population: bool = False) -> float:
         """Return a bound on the error of all `n_queries` answers together; it fails with probability at most `failure`.
@@ -240,11 +250,6 @@ class StatisticalQueryOracle(Prepaid):
             if queries > left:
                 raise BudgetExceeded(f"{queries} more do not fit: of n_queries={self._paid.n_queries}, {left} are left")
             self._answered += queries
-
-    def _noisy(self, sums):
-        """Return sums on the grid with noise added, as a list of int."""
-        release = discrete_gaussian if self._paid.noise == "discrete-gaussian" else discrete_laplace
-        return release(np.array(sums, np.int64), self._scale, rng=self._paid.rng).tolist()
 
     def __repr__(self):
         return (

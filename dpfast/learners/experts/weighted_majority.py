@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ from dpfast.kernels import multiplicative_weights as weights
 from dpfast.learners.experts.playing import drawn, played
 from dpfast.learners.experts.prepaid import Prepaid
 from dpfast.learners.parameters import choice, count, estimator, optional, parameter
+from dpfast.learners.plan import Plan, Proved, Task
 from dpfast.mechanisms.draws import read_only
 from dpfast.parts.blocks import slices
 from dpfast.tables import BitMatrix
@@ -29,6 +31,7 @@ from dpfast.tables.arrays import refuse_masked, sound_csr
 
 _GRID_BITS = 16
 _PART = 1 << 26  # losses played between two checks for Ctrl-C
+_MOST_EXPERTS = (1 << 32) - 1
 _FIRST = 128  # rounds of the first phase if there is no horizon
 
 
@@ -101,7 +104,7 @@ class RandomizedWeightedMajority(Prepaid):
     (2.0, 1e-06)-DP, replace one row; 1000 of 1000 releases used; drawn with a seed: reproducible, not private
     """
 
-    n_experts: int | None = parameter(None, optional(count(1, (1 << 32) - 1)))
+    n_experts: int | None = parameter(None, optional(count(1, _MOST_EXPERTS)))
     horizon: int | None = parameter(None, optional(count(1)))
     calibration: str = parameter("tight", choice("tight", "paper"))
 
@@ -110,13 +113,28 @@ class RandomizedWeightedMajority(Prepaid):
         self._past: list[Any] = []  # (learning rate, rounds, loss, losses of all experts) of earlier phases
         self._rounds, self._waiting = 0, False
         self._begin(_FIRST if p.horizon is None else p.horizon)
-        bent = self._eta * experts_range(p.neighbors) * (1 + SLACK)
-        p.cost = (pair_cost(p.epsilon, p.delta) if p.horizon is None else Cost("range", bent, times=p.horizon),)
         if p.budget is not None:
             p.budget.check(p.epsilon, p.delta, neighbors=p.neighbors, cost=p.cost)
         warn_of_claim(p.epsilon, p.delta, p.horizon)
         self._weights: Any = None
         self._parts: list[np.ndarray] = []
+
+    def plan(self, task: Task) -> Plan:
+        """Return the actions of a phase, whose number of rounds is `task.n_rows`; with a horizon there is one phase.
+
+        Parameters
+        ----------
+        task : Task
+
+        Returns
+        -------
+        Plan
+        """
+        assert task.n_rows is not None
+        eta, width = self._rate(task, self._paid.calibration), experts_range(task.neighbors)
+        whole = Cost("range", eta * width * (1 + SLACK), times=task.n_rows)
+        cost = pair_cost(task.epsilon, task.delta) if self._paid.horizon is None else whole
+        return Plan(actions=Proved("exponential", eta, (cost,), size=_MOST_EXPERTS, times=task.n_rows))
 
     learning_rate_ = read_only("_eta")
     rounds_ = read_only("_rounds")
@@ -148,10 +166,10 @@ class RandomizedWeightedMajority(Prepaid):
             raise ValueError("n_experts= must be given to act before any losses are known")
         with self._access.used():
             self._ready(1)
-            self._start(self.n_experts)
+            self._weigh(self.n_experts)
             self._next_phase()
             self._rounds += 1  # before the draw: an action that may have been drawn counts
-            expert = drawn(self._weights, self._exponent, self._paid.rng)
+            expert = self._run.draw("actions", self.n_experts, lambda _, rng: drawn(self._weights, self._exponent, rng))
             self._parts.append(np.array([expert]))
             self._waiting = True
         return expert
@@ -220,7 +238,7 @@ class RandomizedWeightedMajority(Prepaid):
         self._ready(block.shape[0])
         rows = self._rows(block)
         rows.check()
-        self._start(block.shape[1])
+        self._weigh(block.shape[1])
         experts = np.full(block.shape[0], -1)
         for piece in slices(block.shape[0], max(1, _PART // block.shape[1])):
             done = piece.start
@@ -229,13 +247,18 @@ class RandomizedWeightedMajority(Prepaid):
                 part = slice(done, min(piece.stop, done + self._end - self._rounds))
                 self._rounds += part.stop - part.start
                 self._parts.append(experts[part])
-                played(self._weights, rows, self._exponent, self._paid.rng, part, experts)
+                play = partial(self._play, rows, part, experts)
+                self._run.draw("actions", block.shape[1], play, times=part.stop - part.start)
                 done = part.stop
         return experts
 
+    def _play(self, rows, part, experts, eta, rng):
+        played(self._weights, rows, self._exponent, rng, part, experts)
+
     def _begin(self, rounds):
-        """Set the learning rate for this many further rounds."""
-        self._eta, self._end = self._rate(self._paid.calibration, rounds), self._rounds + rounds
+        """Plan this many further rounds."""
+        self._run = self._start(rounds)
+        self._eta, self._end = self._run.scale("actions"), self._rounds + rounds
         self._exponent = Fraction(self._eta) / (1 << _GRID_BITS)  # per grid unit of the totals
 
     def _next_phase(self):
@@ -278,15 +301,16 @@ class RandomizedWeightedMajority(Prepaid):
         own = sum(experts_regret(rate, self.n_experts, length) for rate, length in phases)
         try:
             planned = self._paid.horizon
-            papers = experts_regret(self._rate("paper", planned), self.n_experts, rounds) if planned else math.inf
+            paid = Task(self._paid.epsilon, self._paid.delta, self._paid.neighbors, n_rows=planned)
+            papers = experts_regret(self._rate(paid, "paper"), self.n_experts, rounds) if planned else math.inf
         except ValueError:
             papers = math.inf
         return Regret(rounds, loss, best, loss - best, own, papers)
 
-    def _rate(self, calibration, rounds):
-        paid, width = self._paid, experts_range(self._paid.neighbors)
+    def _rate(self, task, calibration):
+        width = experts_range(task.neighbors)
         return experts_learning_rate(
-            paid.epsilon, paid.delta, horizon=rounds, loss_range=width, calibration=calibration
+            task.epsilon, task.delta, horizon=task.n_rows, loss_range=width, calibration=calibration
         )
 
     def _ready(self, rounds):
@@ -299,7 +323,7 @@ class RandomizedWeightedMajority(Prepaid):
         if rounds > left:
             raise BudgetExceeded(f"{rounds} more actions do not fit: of horizon={self._paid.horizon}, {left} are left")
 
-    def _start(self, n_experts):
+    def _weigh(self, n_experts):
         """Charge, and start with equal weights."""
         if self._weights is None:
             state = weights.Weights(n_experts, self._exponent)

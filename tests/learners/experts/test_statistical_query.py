@@ -16,6 +16,7 @@ from scipy import stats
 
 from dpfast import BitMatrix, StatisticalQueryOracle
 from dpfast.accounting import Budget, BudgetExceeded, discrete_gaussian_sigma, laplace_scale
+from dpfast.base import Task
 
 NOISES = ["discrete-gaussian", "discrete-laplace"]
 STEP = 2**20
@@ -337,3 +338,16 @@ def test_answers_lie_within_the_tolerance_of_the_population(neighbors):
 def test_an_oracle_that_hardly_knows_its_number_of_rows_has_no_tolerance_for_a_population():
     oracle = StatisticalQueryOracle(np.ones(3), 0.1, 1e-6, n_queries=1, neighbors="add-remove", random_state=0)
     assert oracle.tolerance(population=True) == np.inf
+
+
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+@pytest.mark.parametrize("noise", ["discrete-gaussian", "discrete-laplace"])
+def test_an_oracle_has_a_plan_of_all_its_answers(X, noise, neighbors):
+    asked = oracle(X, noise=noise, neighbors=neighbors, n_queries=4)
+    task = Task(1.0, asked.delta, neighbors)
+    plan = asked.plan(task)
+    assert {name: each.times for name, each in plan.items()} == {"queries": 4} | (
+        {"counts": 1} if neighbors == "add-remove" else {}
+    )
+    assert plan.solve(task).noise["queries"] == asked.noise_scale_ * STEP
+    assert plan.solve(task).cost == asked.privacy_.cost

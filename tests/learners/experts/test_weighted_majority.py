@@ -12,6 +12,7 @@ from laws import assert_follows, exponential_law
 
 from dpfast import BitMatrix, RandomizedWeightedMajority
 from dpfast.accounting import Budget, BudgetExceeded, experts_epsilon, experts_learning_rate, experts_regret, zcdp_rho
+from dpfast.base import Task
 
 
 def test_sequences_of_actions_follow_the_law_by_enumeration(rng):
@@ -379,3 +380,15 @@ def test_without_a_horizon_a_budget_is_charged_once_and_changed_attributes_chang
     learner.play(rng.random((100, 2)))
     assert learner.learning_rate_ == experts_learning_rate(1.0, 1e-6, horizon=256)
     assert budget.left == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+@pytest.mark.parametrize("horizon", [20, None])
+def test_experts_have_a_plan_of_each_phase(horizon, neighbors):
+    learner = RandomizedWeightedMajority(n_experts=3, horizon=horizon, neighbors=neighbors, random_state=0)
+    learner.play(np.zeros((20, 3)))
+    task = Task(1.0, 1e-6, neighbors, n_rows=horizon or 128)
+    solved = learner.plan(task).solve(task)
+    assert learner.plan(task)["actions"].times == (horizon or 128)
+    assert solved.noise["actions"] == learner.learning_rate_
+    assert solved.cost == learner.privacy_.cost
