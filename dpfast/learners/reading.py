@@ -68,7 +68,7 @@ ENCODER_SHARE = parameter(
     "auto",
     auto(BETWEEN_0_AND_1),
     """float in (0, 1) or "auto", default="auto"
-    Share of the bill for the survey that discovers what is not declared, in squares of the sensitivity over the noise,
+    Share of the budget spent on discovering ranges, words and labels, in squares of the sensitivity over the noise,
     or of epsilon and delta where the learner's releases are of another kind. "auto" follows from the number of columns,
     epsilon and, under "replace", the number of rows. If everything is declared, it costs nothing.""",
 )

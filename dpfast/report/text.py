@@ -86,7 +86,7 @@ def column_line(column: Any, facts: Any, other: Any) -> tuple[str, str, str]:
         bins = [f"{each.bins:,} default bins" for each in made if each.ordered and each.bins > 1]
         groups = [f"{each.other} groups of values" for each in made if each.other > 1]
         read = f"read by {' and '.join([*bins, *groups])}" if bins or groups else "only missing cells are told apart"
-        holds = f"no value has enough rows to be discovered; {read}"
+        holds = f"too few rows to discover its values; {read}"
     elif other:
         holds += f"; other cells: about {other:.1%} of the rows"
     if facts != ["cells"]:

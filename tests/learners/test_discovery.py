@@ -287,7 +287,7 @@ def test_what_is_said_of_a_column_covers_bins_beyond_its_bounds_and_columns_with
     assert told(0, numbers=(1.0, 2.0), ends=(0.5, 3.0)) == "numbers from 0.5 to 3, 3 bins"
     assert told(0, numbers=(0.0, 8.0), ends=(0.5, 3.0)) == "numbers from 0.5 to 3 and beyond, 3 bins"
     assert told(0.2, values=("a",), groups=GROUPS).startswith("a, other values in 64 groups; other cells: about 20.0%")
-    none = "no value has enough rows to be discovered; "
+    none = "too few rows to discover its values; "
     assert told(1, numbers=(1.0, 2.0), ends=(0.0, 0.0)) == none + "read by 3 default bins"
     assert told(1, values=(), groups=GROUPS) == none + "read by 64 groups of values"
     assert told(1, values=()) == none + "only missing cells are told apart"
@@ -451,7 +451,7 @@ def test_the_encoder_says_which_share_of_each_column_was_not_found(rng, tmp_path
     model.save(tmp_path / "model.json")
     assert dpfast.load(tmp_path / "model.json").encoder_.other_ == other
     text = page(model)
-    assert "no value has enough rows to be discovered; only missing cells are told apart" in text
+    assert "too few rows to discover its values; only missing cells are told apart" in text
     assert "often, other; other cells: about" in text
 
 

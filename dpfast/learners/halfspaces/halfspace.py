@@ -114,8 +114,8 @@ class HalfspaceClassifier(PrivateClassifier, name="halfspace"):
         Whether the score has a constant in addition to what the columns add. Without it, rows are not centred either.
     interactions : "auto" or int, default=0
         The largest number of pairs of columns that are considered together, for a `CodeTable` or a table with a schema;
-        "auto" is 8, and 0 for other rows. Pairs that are worth their noise are chosen privately after three tenths of
-        the rounds, for a 20th of the bill: see `dpfast.learners.halfspaces.pairs`.
+        "auto" is 8, and 0 for other rows. Useful pairs are chosen privately after three tenths of the rounds, using 5%
+        of the budget: see `dpfast.learners.halfspaces.pairs`.
     trees : "auto" or int, default="auto"
         The number of random trees, for a `CodeTable` or a table with a schema; 0 for other rows. Trees see what columns
         say together. They are drawn from what the first rounds released, so they cost no privacy, and each is one more
@@ -124,7 +124,7 @@ class HalfspaceClassifier(PrivateClassifier, name="halfspace"):
         counts. Here n is the public or released number of rows, and a Gaussian mechanism of sensitivity 1 and standard
         deviation 1 / mu is (epsilon, delta)-DP. Otherwise, and with `interactions`, it is 0.
     encoder_share : float in (0, 1) or "auto", default="auto"
-        Share of the bill for the survey that discovers what is not declared, in squares of the sensitivity over the
+        Share of the budget spent on discovering ranges, words and labels, in squares of the sensitivity over the
         noise. "auto" is .06, or more if rows are few: see `dpfast.learners.discovery.plan`.
 
     Attributes
