@@ -27,7 +27,7 @@ class Prepaid(PrivateParameters):
 
     def _prepared(self) -> Any:
         """Return the checked parameters, which are those of the claim; the object does not keep its seed."""
-        self._paid = self._checked()
+        self._paid: Any = self._checked()
         del self.random_state
         self._access = ExclusiveAccess(f"a {type(self).__name__}")
         return self._paid

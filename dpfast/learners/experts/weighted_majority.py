@@ -133,7 +133,7 @@ class RandomizedWeightedMajority(Prepaid):
         assert task.n_rows is not None
         eta, width = self._rate(task, self._paid.calibration), experts_range(task.neighbors)
         whole = Cost("range", eta * width * (1 + SLACK), times=task.n_rows)
-        cost = pair_cost(task.epsilon, task.delta) if self._paid.horizon is None else whole
+        cost = pair_cost(self._paid.epsilon, self._paid.delta) if self._paid.horizon is None else whole
         return Plan(actions=Proved("exponential", eta, (cost,), size=_MOST_EXPERTS, times=task.n_rows))
 
     learning_rate_ = read_only("_eta")

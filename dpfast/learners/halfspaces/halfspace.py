@@ -71,7 +71,8 @@ class HalfspaceRows(Form):
         if not isinstance(rows, CodeRows | Outline):
             return None
         names = {j if column is None else column.name for j, column in enumerate(rows.columns)}
-        return CodeFacts(tuple(map(int, rows.sizes)), tuple(map(bins_of, rows.columns)), len(names))
+        sizes: Any = rows.sizes
+        return CodeFacts(tuple(map(int, sizes)), tuple(map(bins_of, rows.columns)), len(names))
 
 
 def image_of(rows, classes, fit_intercept):

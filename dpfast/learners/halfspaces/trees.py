@@ -37,6 +37,7 @@ import numpy as np
 from dpfast.accounting import gaussian_sigma
 from dpfast.kernels import reals
 from dpfast.kernels import trees as kernel
+from dpfast.learners.plan import Number
 from dpfast.learners.saving import entries, integer, integers
 
 MOST_TREES, DEEPEST = 1000, 6
@@ -123,7 +124,7 @@ def most_trees(trees: int | str) -> int:
     return _TREES if trees == "auto" else int(trees)
 
 
-def depth_of(n: float, epsilon: float, delta: float, trees: int | str, codes: float = 0.0) -> int:
+def depth_of(n: float, epsilon: Number, delta: Number, trees: int | str, codes: float = 0.0) -> int:
     """Return the depth of the trees, or 0 for none.
 
     It follows from the public or released number of rows, from the budget and, for "auto", from `held_codes`.
