@@ -151,8 +151,4 @@ def _bins(edges, ends):
 
 def looked_up(cells: np.ndarray, fixed: np.ndarray, of_words: np.ndarray) -> np.ndarray:
     """Return the codes of cells, from those of fixed codes and of words."""
-    codes = fixed.take(cells, mode="clip")
-    if len(of_words):
-        words = np.flatnonzero(cells >= FIXED)
-        codes[words] = of_words[cells[words] - FIXED]
-    return codes
+    return np.concatenate([fixed, of_words]).take(cells, mode="clip")
