@@ -81,7 +81,7 @@ def _linear(graph, model):
 
 def _winnow(graph, model):
     """Return the place of the class of each row by whole votes of the bits of its codes, which are signs."""
-    hypothesis = model._hypothesis()
+    hypothesis = model._released_model().hypothesis
     counts = np.zeros(model._width + 1)
     counts[hypothesis.index] = hypothesis.count
     sums = _sums_of_bits(graph, model, 2 * counts[:-1, np.newaxis])

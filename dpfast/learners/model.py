@@ -199,6 +199,8 @@ def field_kinds(model: type[Model]) -> dict[str, Any]:
 def _same(one, other):
     if isinstance(one, np.ndarray):
         return isinstance(other, np.ndarray) and one.dtype == other.dtype and np.array_equal(one, other)
+    if isinstance(one, tuple) and type(one) is type(other):
+        return len(one) == len(other) and all(map(_same, one, other))
     return type(one) is type(other) and one == other
 
 

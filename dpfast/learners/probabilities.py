@@ -22,7 +22,7 @@ from dpfast.accounting import Cost
 from dpfast.accounting.numbers import decimal_above, split
 from dpfast.kernels.reals import expit
 from dpfast.learners.batches import in_batches
-from dpfast.learners.calibration import LEVELS, Line, fitted_line, groups
+from dpfast.learners.calibration import Line, fitted_line, groups
 from dpfast.learners.fitting import Fit, Private
 from dpfast.learners.parameters import estimator, noise_scale, parameter, real
 from dpfast.learners.saving import entries, fraction, integers
@@ -208,63 +208,6 @@ class Probabilities(Private):
         entries(saved, "counts", "scale")
         self.class_counts_ = class_counts_from(saved["counts"], self._cells(), len(self.classes_))
         self.class_counts_scale_ = fraction(saved["scale"])
-
-
-class SidedProbabilities(Probabilities):
-    """`Probabilities` of classifiers by scores: of two classes by the signed score of a row.
-
-    A subclass defines `_scores`, at least 0 for the second class, and `_places`, the numbers in [-1, 1] from which
-    levels are computed. For more than two classes, the class of the largest score is predicted, and cells are predicted
-    classes.
-    """
-
-    classes_: np.ndarray
-
-    def _cells(self):
-        return LEVELS if len(self.classes_) == 2 else super()._cells()
-
-    @in_batches("ndarray of float64, shape (n,)")
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Return the score of each row; a score of at least 0 is for classes_[1].
-
-        With `probability_share` scores are the log odds of classes_[1] instead, consistent with `predict_proba`. For
-        more than two classes there is a score for each class, of shape (n, k), and the largest decides.
-        """
-        check_is_fitted(self)
-        if not hasattr(self, "class_counts_") or len(self.classes_) > 2:
-            return self._scores(X)
-        return self.calibration_line().log_odds(self._places(X))
-
-    def _scores(self, X: Any) -> np.ndarray:
-        raise NotImplementedError
-
-    def _places(self, X: Any) -> np.ndarray:
-        """Return numbers in [-1, 1] for the levels; by default the scores."""
-        return self._scores(X)
-
-    def _probabilities(self, X):
-        if len(self.classes_) > 2:
-            return super()._probabilities(X)
-        odds = self.decision_function(X)
-        return np.stack([expit(-odds), expit(odds)], axis=1)
-
-    def _reliability(self):
-        if not hasattr(self, "class_counts_"):
-            return []
-        if len(self.classes_) > 2:
-            return super()._reliability()
-        return sided_reliability(self.class_counts_, self.classes_[1], self.class_counts_scale_)
-
-    @if_counted("probability_share", "class_counts_")
-    def calibration_line(self) -> Line:
-        """Return the line that maps places of rows to log odds of classes_[1].
-
-        Returns
-        -------
-        dpfast.learners.calibration.Line
-        """
-        check_is_fitted(self)
-        return line_of(self.class_counts_, self.class_counts_scale_)
 
 
 def confusion(predicted: np.ndarray, codes: np.ndarray, classes: int) -> np.ndarray:

@@ -94,7 +94,7 @@ class Transaction(Machinery):
         return plan
 
     def _spares_unlabelled(self, p):
-        return self._learner.spares_unlabelled
+        return getattr(p, "spares_unlabelled", self._learner.spares_unlabelled)
 
     def _refuse_parameters(self):
         self._learner.check()

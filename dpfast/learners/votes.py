@@ -1,17 +1,17 @@
 """Linear functions by votes: signed counts of drawn coordinates, which Winnow and experts release."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from dpfast.learners.base import TwoSided
 from dpfast.learners.counted import SidedModel
+from dpfast.learners.forms import Form
 from dpfast.learners.model import FloatArray, IntArray
-from dpfast.learners.probabilities import SidedProbabilities
-from dpfast.learners.saving import integers
-from dpfast.tables.signed_rows import refuse_other_type, votes
+from dpfast.learners.saving import integers, reals
+from dpfast.learners.ties import predicted
+from dpfast.tables.signed_rows import SparseRows, signed_rows, votes
 
 Histogram = tuple[np.ndarray, np.ndarray]  # increasing coordinates, and their signed counts other than 0: int64
 
@@ -80,79 +80,73 @@ def _sum(releases):
     return index, np.bincount(place, weights=np.concatenate([count for _, count in releases])).astype(np.int64)
 
 
+class SignedForm(NamedTuple):
+    """Public facts of signed rows: what they read, "signs" or "numbers", and whether missing entries are 0."""
+
+    reads: str
+    sparse: bool
+
+
+@dataclass(frozen=True)
+class SignedRows(Form):
+    """Rows in [-1, 1]: signs, or numbers of a declared range (`dpfast.tables.signed_rows`).
+
+    A model scores only rows of the kind that it was learned from, `kind`.
+    """
+
+    feature_range: Sequence[float] = (-1, 1)
+    out_of_range: str = "clip"
+    kind: str | None = None
+
+    def rows(self, X: Any) -> Any:
+        return signed_rows(X, feature_range=self.feature_range, out_of_range=self.out_of_range)
+
+    def scored(self, X: Any) -> Any:
+        return signed_rows(X, feature_range=self.feature_range, out_of_range=self.out_of_range, reads=self.kind)
+
+    def empty(self, X: Any) -> Any:
+        return signed_rows(X, feature_range=self.feature_range, out_of_range="clip")
+
+    def describe(self, rows: Any) -> SignedForm:
+        return SignedForm(rows.reads, isinstance(rows, SparseRows) and not rows.offset)
+
+
 @dataclass(frozen=True)
 class VotingModel(SidedModel):
-    """Base of models whose score is the vote of a `Hypothesis` on rows of the type that it was learned from."""
+    """Base of the models whose score is the vote of a hypothesis, of rows of `n_columns` features.
 
-    index: IntArray
-    count: IntArray
-    draws: int
-    reads: str | None
+    Of classes with equal scores, the one with most rows is predicted, if their noisy numbers, `class_sizes`, were
+    released.
+    """
+
+    n_columns: int
+    class_sizes: FloatArray | None = field(default=None, kw_only=True)
 
     @property
     def hypothesis(self) -> Hypothesis:
         """Return the hypothesis that predicts."""
-        return Hypothesis(self.index, self.count, self.draws)
+        raise NotImplementedError
 
     def sides(self, rows: Any) -> FloatArray:
-        """Return the weighted vote on each row; refuse rows of another type, which are on another scale."""
-        refuse_other_type(rows, self.reads)
         return self.hypothesis.shares(rows)
 
-    def released(self) -> dict[str, Any]:
-        known = super().released()
-        parts = "index", "count", "draws"
-        others = {name: value for name, value in known.items() if name not in parts}
-        return {"released_weights": self.hypothesis} | others
+    def classify(self, rows: Any) -> IntArray:
+        return predicted(self.scores(rows), self.class_sizes)
+
+    def weights(self) -> FloatArray:
+        """Return the weights of the features and, last, of the intercept."""
+        return self.hypothesis.weights(self.n_columns)
+
+    def with_entries(self, saved: Mapping[str, Any], task: Any) -> Self:
+        sizes = {"class_sizes": reals(saved["class_sizes"], 2)} if "class_sizes" in saved else {}
+        return replace(super().with_entries(saved, task), **sizes)
 
 
-class Votes:
-    """Mixin of classifiers whose model is a `VotingModel`.
-
-    Attributes
-    ----------
-    coef_ : ndarray, shape (1, n_features_in_)
-        The weights of features in [-1, 1]; absolute values, including the intercept, sum to at most 1.
-    intercept_ : ndarray, shape (1,)
-    reads_ : {"signs", "numbers"}
-        The type of entries that the model expects: booleans are signs, other numbers are used as they are.
-    """
-
-    _released_model: Callable[[], Any]
-    _width: int
-
-    @property
-    def coef_(self) -> np.ndarray:
-        return self._released_model().hypothesis.weights(self._width)[np.newaxis, :-1]
-
-    @property
-    def intercept_(self) -> np.ndarray:
-        return self._released_model().hypothesis.weights(self._width)[-1:]
+def coef_of(learner: Any) -> np.ndarray:
+    """Return the weights of features in [-1, 1], of a learner whose model votes: float64, shape (1, n_features)."""
+    return learner._released_model().weights()[np.newaxis, :-1]
 
 
-class Voting(SidedProbabilities, TwoSided):
-    """Mixin of classifiers whose score is the vote of `_hypothesis()` on the `_rows` of a table.
-
-    Attributes
-    ----------
-    coef_ : ndarray, shape (1, n_features_in_)
-        The weights of features in [-1, 1]; absolute values, including the intercept, sum to at most 1.
-    intercept_ : ndarray, shape (1,)
-    reads_ : {"signs", "numbers"}
-        The type of entries that the model expects: booleans are signs, other numbers are used as they are.
-    """
-
-    _hypothesis: Callable[[], Hypothesis]
-    _rows: Callable[[Any], Any]
-    _width: int
-
-    def _scores(self, X):
-        return self._hypothesis().shares(self._rows(X))
-
-    @property
-    def coef_(self) -> np.ndarray:
-        return self._hypothesis().weights(self._width)[np.newaxis, :-1]
-
-    @property
-    def intercept_(self) -> np.ndarray:
-        return self._hypothesis().weights(self._width)[-1:]
+def intercept_of(learner: Any) -> np.ndarray:
+    """Return the weight of the intercept, of a learner whose model votes: float64, shape (1,)."""
+    return learner._released_model().weights()[-1:]

@@ -37,15 +37,9 @@ def signed_rows(X, *, feature_range=(-1, 1), out_of_range="error", reads=None):
     """
     low, high = (float(end) for end in feature_range)
     rows = _rows(CodeBits(X).packed() if isinstance(X, CodeTable) else X, low, high, out_of_range)
-    if (low, high) != (0, 1):
-        refuse_other_type(rows, reads)
-    return rows
-
-
-def refuse_other_type(rows, reads):
-    """Refuse rows of another type than those from which a model was learned, if that is known: "signs" or "numbers"."""
-    if reads is not None and rows.reads != reads:
+    if reads is not None and rows.reads != reads and (low, high) != (0, 1):
         raise ValueError(_OTHER_KIND[reads])
+    return rows
 
 
 _OTHER_KIND = {

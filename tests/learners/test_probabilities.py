@@ -16,8 +16,8 @@ from dpfast.accounting import Composed
 from dpfast.accounting.numbers import exact
 from dpfast.base import Task
 from dpfast.learners import probabilities, run
-from dpfast.learners.base import counted_levels
 from dpfast.learners.calibration import ENDS, LEVELS
+from dpfast.learners.halfspaces.linear import LinearModel, count_scored, linear_columns
 from dpfast.learners.probabilities import confusion
 from dpfast.littlestone import LittlestoneLearner, StagedLittlestoneLearner, Thresholds
 from dpfast.parts import Piece
@@ -83,7 +83,7 @@ def test_model_and_counts_together_are_what_is_claimed(name, neighbors, monkeypa
             module, "discrete_laplace", lambda counts, scale, rng: seen.append((counts, scale)) or counts
         )
     model = made(name, 2.0, neighbors=neighbors, probability_share=0.25).fit(X, Y)
-    (counts, scale), claim = seen[0], model.privacy_
+    (counts, scale), claim = seen[-1], model.privacy_
     assert counts.sum() == len(X)
     assert counts.sum(axis=0).tolist() == np.bincount(Y).tolist()
     assert model.class_counts_scale_ == scale == {"replace": 4, "add-remove": 2}[neighbors]
@@ -129,17 +129,14 @@ def test_the_noise_on_the_counts_follows_the_law_of_its_share(neighbors, scale):
 def test_neighbours_move_counts_of_levels_by_no_more_than_the_noise_is_made_for(rng):
     rows = [(list(row), label) for row in itertools.product((-1.0, 0.0, 5.0), repeat=3) for label in (0, 1)]
     x, y = rng.normal(size=(6, 3)), rng.integers(0, 2, 6)
-    coef, most = rng.normal(size=3), {"replace": 0, "add-remove": 0}
+    model, most = (
+        LinearModel(*linear_columns(rng.normal(size=3), 0.3, 0.1), True, True),
+        {"replace": 0, "add-remove": 0},
+    )
 
     def counts(more):
         table = np.vstack([x, *([row] for row, _ in more)])
-        return counted_levels(
-            Piece(table, np.array([*y, *(label for _, label in more)])),
-            coef,
-            0.3,
-            0.1,
-            {"fit_intercept": True, "normalize": False},
-        )
+        return count_scored(Piece(table, np.array([*y, *(label for _, label in more)])), model)
 
     with_row = [counts([row]) for row in rows]
     for a in with_row:

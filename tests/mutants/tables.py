@@ -54,7 +54,7 @@ MUTANTS = [
        "premises/test_unlabelled.py"),
     _m("rows without a label: rounds of experts are as many as rows with one", "learners/experts/linear_learner",
        "spares_unlabelled = False  # a row is a round", "spares_unlabelled = True", "premises/test_unlabelled.py"),
-    _m("rows without a label: intervals in an order", "learners/winnow/classifier", "return p.sizes  # a table", "return True  # a table",
+    _m("rows without a label: intervals in an order", "learners/winnow/classifier", "return self.reads.in_parts", "return True",
        "premises/test_unlabelled.py"),
     _m("rows without a label: single steps", "learners/halfspaces/projected", 'return self.schedule != "paper"', "return True",
        "premises/test_unlabelled.py"),

@@ -33,7 +33,8 @@ def winnow(
     with reporting("nothing was computed"):
         from dpfast import DPWinnowClassifier
         from dpfast.accounting import batched_plan, winnow_paper
-        from dpfast.learners.winnow.plan import plan_of, streaming
+        from dpfast.base import Task
+        from dpfast.learners.winnow.plan import streaming
 
         share = {} if confidence is None else {"confidence": confidence}
         problem: dict[str, Any] = {"horizon": horizon, "dimension": 2 * (d + 1), "margin": margin, **share}
@@ -64,8 +65,7 @@ def winnow(
                 )
             else:
                 say(f"{name.capitalize()} is guaranteed at most {number(each.mistakes)} mistakes.")
-        learner = DPWinnowClassifier(epsilon, delta)
-        stream = plan_of(streaming(learner._checked()), d)
+        _, stream = DPWinnowClassifier(epsilon, delta).numbers(Task(epsilon, delta, n_columns=d), streaming)
         enough = stream.enough(0)
         say(
             f"In practice, the defaults of {stream.n_updates} updates with {stream.n_draws} draws give the learning "

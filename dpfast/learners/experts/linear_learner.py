@@ -8,6 +8,7 @@ import numpy as np
 from dpfast.learners.counted import CountedClassifier, count_levels
 from dpfast.learners.experts.playing import REPLACE, draws, follow
 from dpfast.learners.forms import Form
+from dpfast.learners.model import IntArray
 from dpfast.learners.parameters import (
     FIT_INTERCEPT,
     NEGATIONS,
@@ -21,32 +22,34 @@ from dpfast.learners.parameters import (
 from dpfast.learners.plan import Plan, Spending, Task
 from dpfast.learners.run import Rows, Run
 from dpfast.learners.saving import integer
-from dpfast.learners.votes import Votes, VotingModel, histograms_from_json
-from dpfast.tables.signed_rows import signed_rows
-
-
-@dataclass(frozen=True)
-class SignedForm(Form):
-    """Rows of features in [-1, 1], as `dpfast.tables.signed_rows` reads them."""
-
-    out_of_range: str = "error"
-
-    def rows(self, X: Any) -> Any:
-        return signed_rows(X, out_of_range=self.out_of_range)
+from dpfast.learners.votes import Hypothesis, SignedRows, VotingModel, coef_of, histograms_from_json, intercept_of
 
 
 @dataclass(frozen=True)
 class AverageModel(VotingModel):
     """The average of drawn unit vectors, by their signed counts."""
 
+    index: IntArray
+    signed_counts: IntArray
+    draws: int
+    reads: str | None
     learning_rate: float | None
 
+    @property
+    def hypothesis(self) -> Hypothesis:
+        return Hypothesis(self.index, self.signed_counts, self.draws)
+
+    def released(self) -> dict[str, Any]:
+        sizes = {} if self.class_sizes is None else {"class_sizes": self.class_sizes}
+        facts = {"reads": self.reads, "learning_rate": self.learning_rate}
+        return {"released_weights": self.hypothesis} | facts | sizes
+
     def to_dict(self) -> Any:
-        return [self.index.tolist(), self.count.tolist(), self.draws, self.reads, self.learning_rate]
+        return [self.index.tolist(), self.signed_counts.tolist(), self.draws, self.reads, self.learning_rate]
 
 
 @estimator
-class LinearLearner(Votes, CountedClassifier, name="linear-learner"):
+class LinearLearner(CountedClassifier, name="linear-learner"):
     """Private linear classifier: the average of unit vectors drawn by their agreement [DR11, Algorithm 17]_.
 
     Labels are of two classes. Features lie in [-1, 1]; booleans and a `BitMatrix` are signs.
@@ -67,6 +70,11 @@ class LinearLearner(Votes, CountedClassifier, name="linear-learner"):
 
     Attributes
     ----------
+    coef_ : ndarray, shape (1, n_features_in_)
+        The weights of features in [-1, 1]; absolute values, including the intercept, sum to at most 1.
+    intercept_ : ndarray, shape (1,)
+    reads_ : {"signs", "numbers"}
+        The type of entries that the model expects: booleans are signs, other numbers are used as they are.
     learning_rate_ : float
         The rate eta.
     released_weights_ : tuple of (ndarray of int64, ndarray of int64, int)
@@ -96,13 +104,15 @@ class LinearLearner(Votes, CountedClassifier, name="linear-learner"):
     fit_intercept: bool = FIT_INTERCEPT
     out_of_range: str = OUT_OF_RANGE
     calibration: str = parameter("tight", choice("tight", "paper"))
+    coef_, intercept_ = property(coef_of), property(intercept_of)
 
     spares_unlabelled = False  # a row is a round
 
     @property
     def reads(self) -> Form:
         """Return the form of the rows, signs or numbers in [-1, 1]."""
-        return SignedForm(self.out_of_range, several_classes=False, in_parts=False)
+        kind = vars(self).get("reads_")
+        return SignedRows((-1, 1), self.out_of_range, kind, several_classes=False, in_parts=False)
 
     def plan(self, task: Task) -> Plan:
         size = task.n_columns + bool(self.fit_intercept)
@@ -118,7 +128,8 @@ class LinearLearner(Votes, CountedClassifier, name="linear-learner"):
         def model() -> AverageModel:
             count = drawn[0] - drawn[1]
             index = np.flatnonzero(count)
-            return AverageModel(index, count[index], int(drawn.sum()), piece.rows.reads, run.scale("draws"))
+            facts = int(drawn.sum()), piece.rows.reads, run.scale("draws")
+            return AverageModel(rows.n_columns, index, count[index], *facts, class_sizes=rows.class_sizes)
 
         run.show(model)
         form = {"constant": bool(self.fit_intercept), "mirrored": bool(self.negations)}
@@ -135,4 +146,4 @@ class LinearLearner(Votes, CountedClassifier, name="linear-learner"):
         ((index, count),) = histograms_from_json([(index, count)], task.n_columns)
         if sum(map(abs, count.tolist())) > integer(drawn, 0, 1 << 62):
             raise ValueError("every count needs draws of its own")
-        return AverageModel(index, count, drawn, reads, rate)
+        return AverageModel(task.n_columns, index, count, drawn, reads, rate)

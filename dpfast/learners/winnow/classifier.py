@@ -1,19 +1,25 @@
 """Private Winnow: online learning of linear thresholds with mistakes logarithmic in the dimension."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
+from types import SimpleNamespace
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from dpfast.learners.base import PrivateClassifier
-from dpfast.learners.calibration import level_counts
+from dpfast.learners.base import refuse_weights
+from dpfast.learners.counted import CountedClassifier, count_levels
+from dpfast.learners.forms import Form
+from dpfast.learners.model import IntArray
 from dpfast.learners.parameters import (
     FEATURE_RANGE,
     FIT_INTERCEPT,
     NEGATIONS,
     OUT_OF_RANGE,
     FileLike,
+    Parameters,
     auto,
     choice,
     count,
@@ -25,20 +31,64 @@ from dpfast.learners.parameters import (
     positive,
     real,
 )
+from dpfast.learners.plan import Plan, Proved, Spending, Task
+from dpfast.learners.run import Rows, Run
 from dpfast.learners.saving import entries, integer
-from dpfast.learners.votes import NOTHING, Voting, histograms_from_json, histograms_to_json
-from dpfast.learners.winnow.plan import SIZES_SHARE, at_once, check_paper, first_hypothesis, plan_of
+from dpfast.learners.votes import (
+    NOTHING,
+    Hypothesis,
+    SignedRows,
+    VotingModel,
+    coef_of,
+    histograms_from_json,
+    histograms_to_json,
+    intercept_of,
+    uniform,
+)
+from dpfast.learners.winnow import streaming
+from dpfast.learners.winnow.checkpoint import Checkpoint
+from dpfast.learners.winnow.plan import SIZES_SHARE, WinnowPlan, at_once, check_paper, plan_of, warn_of_paper
 from dpfast.learners.winnow.scores import in_order, score_vector
-from dpfast.learners.winnow.streaming import Stream, WinnowStream
-from dpfast.mechanisms import discrete_laplace
-from dpfast.tables.signed_rows import signed_rows
 
 _MOST = 1 << 62  # updates, draws and rounds
 _FACTS = ("updates", "n_updates", "n_draws", "learning_rate", "reads")  # saved attributes, beside the weights
 
 
+@dataclass(frozen=True)
+class WinnowModel(VotingModel):
+    """The histograms of the last releases, all or those of the window, and the numbers by which they were drawn.
+
+    With `average`, the sum of the histograms predicts, else the last one. If none was released, equal weights predict
+    with `begins_uniform`, else nothing does.
+    """
+
+    released_weights: tuple[tuple[IntArray, IntArray], ...]
+    updates: int
+    n_updates: int
+    n_draws: int
+    learning_rate: float | None
+    reads: str | None
+    average: bool
+    begins_uniform: bool
+    has_constant: bool
+
+    @property
+    def hypothesis(self) -> Hypothesis:
+        if not self.released_weights:
+            return uniform(self.n_columns + self.has_constant) if self.begins_uniform else NOTHING
+        return NOTHING.plus(self.released_weights if self.average else self.released_weights[-1:], self.n_draws)
+
+    def released(self) -> dict[str, Any]:
+        facts = {name: getattr(self, name) for name in _FACTS}
+        sizes = {} if self.class_sizes is None else {"class_sizes": self.class_sizes}
+        return {"released_weights": [*self.released_weights]} | facts | sizes
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"weights": histograms_to_json(self.released_weights)} | {name: getattr(self, name) for name in _FACTS}
+
+
 @estimator
-class DPWinnowClassifier(WinnowStream, Voting, PrivateClassifier):
+class DPWinnowClassifier(CountedClassifier, name="winnow"):
     """Private Winnow with batched updates [BF, section 4.2]_: a sparse linear threshold, learned in one pass.
 
     **Privacy.** The released hypotheses and the times of their releases are together (epsilon, delta)-DP for the
@@ -89,6 +139,14 @@ class DPWinnowClassifier(WinnowStream, Voting, PrivateClassifier):
 
     Attributes
     ----------
+    coef_ : ndarray, shape (1, n_features_in_)
+        The weights of features in [-1, 1]; absolute values, including the intercept, sum to at most 1.
+    intercept_ : ndarray, shape (1,)
+    reads_ : {"signs", "numbers"}
+        The type of entries that the model expects: booleans are signs, other numbers are used as they are.
+    class_sizes_ : ndarray of float64, shape (2,)
+        Noisy numbers of rows of the classes, if the fit released them. Of classes with equal scores, `predict` returns
+        the one with most rows.
     updates_ : int
         The number of updates made, each with a release.
     released_weights_ : list of (ndarray of int64, ndarray of int64)
@@ -115,9 +173,6 @@ class DPWinnowClassifier(WinnowStream, Voting, PrivateClassifier):
     True
     """
 
-    _model = "winnow"
-    _reads_parts = True
-    _of_vectors = ("feature_range", "out_of_range", "margin", "checkpoint")
     n_updates: int | str = parameter("auto", auto(count(1, _MOST)))
     n_draws: int = parameter(5, count(1, _MOST))
     window: bool = parameter(False, flag())
@@ -132,92 +187,268 @@ class DPWinnowClassifier(WinnowStream, Voting, PrivateClassifier):
     average: bool = parameter(True, flag())
     calibration: str = parameter("tight", choice("tight", "paper"))
     margin: float | None = parameter(None, optional(real(0, 1, "(]")))
-    checkpoint: FileLike = parameter(None)
+    checkpoint: FileLike = parameter(None, saved=False)
+    coef_, intercept_ = property(coef_of), property(intercept_of)
 
-    _for_fit = staticmethod(at_once)
+    @property
+    def reads(self) -> Form:
+        """Return the form of the rows: of a model, rows of the kind that it was learned from."""
+        fixed = self.schedule == "fixed" or (self.schedule == "auto" and self.calibration != "paper")
+        return SignedRows(
+            self.feature_range,
+            self.out_of_range,
+            vars(self).get("reads_"),
+            several_classes=False,
+            in_parts=fixed,
+            why_whole='a schedule that follows the rows in their order takes no table in parts; schedule="fixed"',
+            surveyed=True,
+            vector_parameters=("feature_range", "out_of_range", "margin", "checkpoint"),
+        )
 
-    def _learn(self, table, p, run):
-        parts, public, plan, stream = self._read(table, p)
-        sizes, scale = {}, Fraction()
-        if plan.sizes_epsilon:
-            sizes = {"class sizes": 1}
-            scale = noise_scale(Fraction(plan.sizes_epsilon), p.neighbors, "epsilon", p.rows_per_unit)
-        run.charge(public, self._all_costs(plan.cost, p), **sizes, updates=plan.releases, **p.counting)
-        stream = stream(run)
-        if sizes:
-            noisy = discrete_laplace(parts.sum(class_sizes), scale, rng=run.rng)
-            run.attributes["class_sizes_"] = noisy.astype(np.float64)
-            run.used["class sizes"] += 1
-        if p.schedule == "sparse-vector":
-            stream.follow(*in_order(parts))
-        else:
-            stream.learn(parts, self._shown(range(plan.n_updates), "updates", parts, public))
-        self._count_classes(run, p, lambda: parts.sum(_counted_votes, stream.hypothesis))
+    @property
+    def spares_unlabelled(self) -> bool:
+        """Return whether rows may lack a label: not where they are read in their order, in which each has a place."""
+        return self.reads.in_parts
 
-    def _checked(self, X=None, y=None, units=None):
-        p = super()._checked(X, y, units)
+    def check(self) -> None:
+        """Refuse parameters that do not suit one another."""
+        check_paper(Parameters._checked(self))
+
+    def plan(self, task: Task) -> Plan:
+        numbers = self.numbers(task)[1]
+        sizes = {}
+        if numbers.sizes_epsilon:
+            scale = noise_scale(Fraction(numbers.sizes_epsilon), task.neighbors, "epsilon", task.rows_per_unit)
+            sizes["class sizes"] = Proved("laplace", scale, size=2)
+        noise, cost, times = numbers.learning_rate, numbers.cost, numbers.n_updates
+        if numbers.window and not self.reads.in_parts:  # each row pays for those that it affects, without end
+            times = task.n_rows or times
+        updates = Proved("exponential", noise, cost, size=numbers.n_draws, times=times)
+        return Plan(**sizes, updates=updates, **self.counting(task, cost))
+
+    def spending(self, task: Task) -> Spending:
+        if self.calibration == "paper" or self.schedule == "sparse-vector":
+            return Spending()
+        return Spending("zcdp", self.counts_share, (Fraction(SIZES_SHARE),))
+
+    def prepare(self, rows: Rows) -> Any:
+        """Return zero scores, for which rows may be too wide; warn if the guarantee of the paper is void.
+
+        Parameters
+        ----------
+        rows : Rows
+
+        Returns
+        -------
+        DenseScores or TouchedScores
+        """
+        settings, numbers = self.numbers(rows.task)
+        warn_of_paper(settings, numbers)
+        return score_vector(rows.form, numbers.window)
+
+    def learn(self, rows: Rows, plan: Plan, run: Run) -> WinnowModel:
+        streaming.end(self)
+        numbers, form = self.numbers(rows.task)[1], rows.form
+        sizes, course = rows.class_sizes, None
+
+        def model() -> WinnowModel:
+            return self.model_of(numbers, form.reads, rows.n_columns, course, sizes)
+
+        run.show(model)
+        if "class sizes" in plan:
+            sizes = run.release("class sizes", rows.sum(class_sizes)).astype(np.float64)
+        fixed = self.reads.in_parts
+
+        def sample(noise: Any, rng: np.random.Generator) -> Any:
+            nonlocal course
+            course = streaming.Course(numbers, rows.prepared, form.unit, self.first(rows.n_columns), rng)
+            if fixed:
+                return course.learn(rows.parts)
+            followed, signs = in_order(rows.parts)
+            return course.updates_of(followed, signs, np.empty(len(signs), np.int64))
+
+        for _ in run.draws("updates", numbers.n_draws, sample, progress=fixed):
+            pass
+        learned = model()
+        return self.count(learned, run, lambda: rows.sum(count_levels, learned))
+
+    def numbers(
+        self, task: Task, schedule: Callable[[SimpleNamespace], SimpleNamespace] = at_once
+    ) -> tuple[SimpleNamespace, WinnowPlan]:
+        """Return the parameters with the schedule for a table, or a stream, and the numbers of a run.
+
+        Parameters
+        ----------
+        task : Task
+        schedule : callable, default=at_once
+            Completes the parameters: `at_once` or `streaming` of `dpfast.learners.winnow.plan`.
+
+        Returns
+        -------
+        tuple of SimpleNamespace and WinnowPlan
+        """
+        p = Parameters._checked(self)
+        p.epsilon, p.delta, p.rows_per_unit = self.without_counts(task).epsilon, task.delta, task.rows_per_unit
         check_paper(p)
-        return p
+        p = schedule(p)
+        return p, plan_of(p, task.n_columns, task.n_rows, task.form)
 
-    def _rows(self, X):
-        """Return the rows of a table of the type that the model was trained on."""
-        form = {"feature_range": self.feature_range, "out_of_range": self.out_of_range, "reads": self.reads_}
-        return self._read_by_image(X, partial(signed_rows, **form))
+    def model_of(
+        self, numbers: WinnowPlan, reads: str, n_columns: int, course: Any, sizes: np.ndarray | None = None
+    ) -> WinnowModel:
+        """Return the model of what a course released, or nothing yet.
 
-    def _read(self, table, p):
-        """Return the parts, public facts, the plan, and a stream without its run; refuse everything that is invalid."""
-        image = partial(signed_rows, feature_range=p.feature_range, out_of_range=p.out_of_range)
-        parts, rows, public = self._asked(table, image, form=partial(image, out_of_range="clip"))
-        plan = plan_of(p, public.n_features, public.n_rows, rows)
-        public.others = {f"{name}_": getattr(plan, name) for name in ("n_updates", "n_draws", "learning_rate")}
-        public.others["reads_"] = rows.reads
-        first = first_hypothesis(p.calibration, p.negations, public.n_features + p.fit_intercept)
-        return parts, public, plan, partial(Stream, plan, score_vector(rows, plan.window), rows.unit, first)
+        Parameters
+        ----------
+        numbers : WinnowPlan
+        reads : str
+        n_columns : int
+        course : Course or None
+        sizes : ndarray of float64, optional
+            Noisy sizes of the classes.
 
-    def _spends(self, p):
-        simple = p.calibration == "tight" and p.schedule in ("auto", "fixed")
-        return ("zcdp", p.probability_share, (Fraction(SIZES_SHARE),)) if simple else super()._spends(p)
+        Returns
+        -------
+        WinnowModel
+        """
+        released, updates = ((), 0) if course is None else (tuple(course.released), course.updates)
+        facts = updates, numbers.n_updates, numbers.n_draws, numbers.learning_rate, reads
+        return WinnowModel(n_columns, released, *facts, *self._ways(), class_sizes=sizes)
 
-    def _spares_unlabelled(self, p):
-        return p.sizes  # a table whose rows are in random intervals; in a stream, a row has a place
+    def first(self, n_columns: int) -> Hypothesis:
+        """Return the hypothesis before the first release: empty, or equal weights (whose negated copies would cancel).
 
-    def _refuse_parts(self, p):
-        if p.schedule != "fixed":
-            raise ValueError(
-                'a schedule that follows the rows in their order takes no table in parts; schedule="fixed"'
-            )
+        Parameters
+        ----------
+        n_columns : int
 
-    def _publish(self, run):
-        self.released_weights_, self.updates_ = run.released[:], run.used["updates"]
+        Returns
+        -------
+        Hypothesis
+        """
+        _, begins_uniform, has_constant = self._ways()
+        return uniform(n_columns + has_constant) if begins_uniform else NOTHING
 
-    def _hypothesis(self):
-        """Return the hypothesis that predicts: the sum of all releases, or the last one."""
-        if not self.released_weights_:
-            return first_hypothesis(self.calibration, self.negations, self._width + bool(self.fit_intercept))
-        return NOTHING.plus(self.released_weights_ if self.average else self.released_weights_[-1:], self.n_draws_)
+    def _ways(self):
+        """Return the parameters by which a model predicts."""
+        return bool(self.average), self.calibration == "paper" and not self.negations, bool(self.fit_intercept)
 
-    def _released(self):
-        facts = {name: getattr(self, f"{name}_") for name in _FACTS}
-        return {"weights": histograms_to_json(self.released_weights_), **facts}
+    def _released_model(self) -> Any:
+        model = super()._released_model()
+        return model if model.average == bool(self.average) else replace(model, average=bool(self.average))
 
-    def _restore(self, released):
-        if isinstance(released, list) and self.calibration == "tight":  # of version 1
-            known = {"updates": len(released), "n_updates": self.n_updates, "n_draws": self.n_draws}
-            released = {"weights": released, **known, "learning_rate": None, "reads": None}
-        entries(released, "weights", *_FACTS)
-        self.released_weights_ = histograms_from_json(released["weights"], self._width)
-        self.n_updates_, self.n_draws_ = (integer(released[name], 1, _MOST) for name in ("n_updates", "n_draws"))
-        self.updates_ = integer(released["updates"], 0, _MOST if self.window else self.n_updates_)
-        if len(self.released_weights_) != min(self.updates_, self.n_updates_):
-            raise ValueError(f"{len(self.released_weights_)} releases of {self.updates_} updates")
-        self.learning_rate_ = optional(positive()).read("learning_rate", released["learning_rate"])
-        self.reads_ = optional(choice("signs", "numbers")).read("reads", released["reads"])
+    def read_model(self, saved: Any, task: Task) -> WinnowModel:
+        if isinstance(saved, list) and self.calibration == "tight":  # of version 1
+            known = {"updates": len(saved), "n_updates": self.n_updates, "n_draws": self.n_draws}
+            saved = {"weights": saved, **known, "learning_rate": None, "reads": None}
+        entries(saved, "weights", *_FACTS)
+        weights = tuple(histograms_from_json(saved["weights"], task.n_columns))
+        n_updates, n_draws = (integer(saved[name], 1, _MOST) for name in ("n_updates", "n_draws"))
+        updates = integer(saved["updates"], 0, _MOST if self.window else n_updates)
+        if len(weights) != min(updates, n_updates):
+            raise ValueError(f"{len(weights)} releases of {updates} updates")
+        rate = optional(positive()).read("learning_rate", saved["learning_rate"])
+        reads = optional(choice("signs", "numbers")).read("reads", saved["reads"])
+        return WinnowModel(task.n_columns, weights, updates, n_updates, n_draws, rate, reads, *self._ways())
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state without the stream: an unpickled model predicts but cannot continue learning."""
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if name not in ("_state", "_access")}
+
+    # ---- streams -----------------------------------------------------------------------------------------------------
+
+    def partial_fit(self, X: Any, y: Any = None, classes: ArrayLike | None = None, **refused: Any) -> Self:
+        """Continue a stream: predict rows in order and learn from them; see `stream`.
+
+        Parameters
+        ----------
+        X, y, classes
+            As in `stream`.
+
+        Returns
+        -------
+        self
+        """
+        refuse_weights(refused)
+        self.stream(X, y, classes=classes)
+        return self
+
+    def stream(self, X: Any, y: Any = None, *, classes: ArrayLike | None = None) -> np.ndarray:
+        """Call `partial_fit`, and return the prediction for each row before its label was seen.
+
+        Show a prediction only to the owner of its row or of all rows: the claim is for the hypotheses and their times.
+
+        Parameters
+        ----------
+        X, y, classes
+            As in `fit`; the first call needs `classes`, or labels of both classes. With a schema: a table of its
+            columns, and of the label's column unless `y` is given.
+
+        Returns
+        -------
+        ndarray, shape (n,)
+
+        Raises
+        ------
+        ValueError, BudgetExceeded
+            As in `fit`. The first call charges for the whole stream.
+        RuntimeError
+            In a second thread at the same time, and in a process other than the one that began the stream.
+
+        Notes
+        -----
+        With a `checkpoint`, the releases of a call are in the file before the call returns. An interrupted call
+        releases nothing: this estimator then ends its stream, and the estimator that `resume` returns can continue it.
+        """
+        return streaming.follow(self, X, y, classes)
+
+    def close(self) -> None:
+        """End the stream: this estimator still predicts, and another one may `resume` the checkpoint."""
+        with streaming.alone(self):
+            streaming.end(self)
+
+    @classmethod
+    def resume(cls, path: FileLike, *, moved: bool = False) -> Self:
+        """Return an estimator that continues the stream of a checkpoint after its row number `rounds_`.
+
+        If a call did not return, for example because the process was killed, give its rows again, except those that
+        `rounds_` counts. Nothing is charged, since the whole stream was charged when it began.
+
+        Parameters
+        ----------
+        path : str or path-like
+            A file written by a stream with `checkpoint`; the stream continues to write it.
+        moved : bool, default=False
+            Accept a copy of the file and its lock, whose originals must be gone, which cannot be checked.
+
+        Returns
+        -------
+        DPWinnowClassifier
+
+        Raises
+        ------
+        ValueError, OSError
+            If the file is missing, damaged, of another version or an older copy, or if another stream holds it.
+
+        Notes
+        -----
+        The file is private: it holds the scores and the noise of the running tests. The claim is for one continuation
+        of the stream, which holds a lock on the file until `close` or the end of its estimator. An older copy in the
+        place of the file is refused, and so is a copy of the file and its lock, elsewhere or from a backup. Giving rows
+        twice cannot be detected, and would release again what was paid for once.
+        """
+        file, kept, arrays = Checkpoint.read(path, cls._model, moved)
+        with file.refusing():
+            learner = cls(**entries(kept, "fitted", "stream")["fitted"]["parameters"], checkpoint=path)
+            streaming.resume(learner, file, kept, arrays)
+        return learner
+
+    @property
+    def rounds_(self) -> int:
+        return self._state.rounds
 
 
 def class_sizes(piece):
     """Return the number of rows of each of two classes in a piece: int64, shape (2,); private."""
     return np.bincount(piece.labels, minlength=2)
-
-
-def _counted_votes(piece, hypothesis):
-    return level_counts(hypothesis.shares(piece.rows), piece.labels)

@@ -19,7 +19,6 @@ cancel; the numbers of a row, 0 and 1 say, give smaller votes, and a row of a wi
 """
 
 import math
-import warnings
 from dataclasses import dataclass
 from functools import lru_cache
 from types import SimpleNamespace
@@ -27,13 +26,11 @@ from types import SimpleNamespace
 import numpy as np
 
 from dpfast.accounting import Cost, winnow_learning_rate, winnow_paper, winnow_range, winnow_weight, zcdp_rho
+from dpfast.accounting.claims import warn
 from dpfast.accounting.winnow import WEIGHT_GRID
 from dpfast.accounting.zcdp import SLACK
-from dpfast.learners.votes import NOTHING, Hypothesis, uniform
+from dpfast.learners.votes import SignedForm
 from dpfast.mechanisms import AboveThreshold
-from dpfast.tables.signed_rows import GridRows, PackedRows, SparseRows
-
-SignedRows = PackedRows | GridRows | SparseRows
 
 SIZES_SHARE = 0.02  # of the budget of a fit, for the sizes of the classes; they decide where votes are equal
 _STEP, _GROWTH = 2.0, 1.1  # change of a log-weight by the second update: at most, and about; a tenth more each time
@@ -174,11 +171,6 @@ class PaperPlan(WinnowPlan):
         return AboveThreshold(self.threshold, self.threshold_epsilon, monotone="running", noise="paper", rng=rng)
 
 
-def first_hypothesis(calibration: str, negations: bool, size: int) -> Hypothesis:
-    """Return the hypothesis before the first release: empty, or uniform weights (with negated copies these cancel)."""
-    return uniform(size) if calibration == "paper" and not negations else NOTHING
-
-
 def streaming(p: SimpleNamespace) -> SimpleNamespace:
     """Return checked parameters with the schedule for a stream."""
     if p.schedule == "auto":
@@ -224,23 +216,25 @@ def check_paper(p: SimpleNamespace) -> None:
 
 
 def plan_of(
-    p: SimpleNamespace, n_features: int, n_rows: int | None = None, rows: SignedRows | None = None
+    p: SimpleNamespace, n_features: int, n_rows: int | None = None, rows: SignedForm | None = None
 ) -> WinnowPlan:
     """Return the numbers of a run, from the checked parameters of `DPWinnowClassifier`, with the final schedule.
 
-    The number of rows of a table is used if it is public, and of `rows` only the type. A ValueError says that no amount
-    of noise suffices.
+    The number of rows of a table is used if it is public. A ValueError says that no amount of noise suffices.
     """
     form = {name: getattr(p, name) for name in ("negations", "fit_intercept", "average", "fades")}
     form["dimension"] = (n_features + p.fit_intercept) * (1 + p.negations)
     if p.rows_per_unit > 1 and p.schedule == "sparse-vector":
         raise ValueError('rows_per_unit above 1 needs schedule="fixed": AboveThreshold is paid for one row')
-    plan = _paper(p, form) if p.calibration == "paper" else _tight(p, form, n_rows if p.rows_tell else p.horizon, rows)
+    if p.calibration == "paper":
+        plan: WinnowPlan = _paper(p, form)
+    else:
+        plan = _tight(p, form, n_features, n_rows if p.rows_tell else p.horizon, rows)
     plan.check()
     return plan
 
 
-def _tight(p, form, n_rows, rows):
+def _tight(p, form, n_features, n_rows, rows):
     """Return the plan with the largest learning rate that the accountant allows."""
     score_range = p.rows_per_unit * winnow_range(p.neighbors, negations=p.negations, batch=p.batch)
     n_updates = _updates(p, form["dimension"], score_range, n_rows) if p.n_updates == "auto" else p.n_updates
@@ -263,12 +257,12 @@ def _tight(p, form, n_rows, rows):
         window=n_updates if p.window else None,
         rounds=None if p.horizon is None else -(-p.horizon // n_updates),
         score_range=float(score_range),
-        confidence=_confidence(p, n_updates, rows),
+        confidence=_confidence(p, n_updates, n_features, rows),
         **form,
     )
 
 
-def _confidence(p, n_updates, rows):
+def _confidence(p, n_updates, n_features, rows):
     """Return the margin up to which rows count whole; the module's documentation explains it."""
     if p.confidence != "auto":
         return p.confidence
@@ -277,7 +271,7 @@ def _confidence(p, n_updates, rows):
     many = math.sqrt(math.sqrt(n_updates / _FEWEST_UPDATES))
     if rows.reads == "signs":
         return _CONFIDENCE * many
-    wide = max(1.0, rows.shape[1] / _SPARSE) if isinstance(rows, SparseRows) and not rows.offset else 1.0
+    wide = max(1.0, n_features / _SPARSE) if rows.sparse else 1.0
     return _CONFIDENCE / (many * math.sqrt(math.sqrt(wide)))
 
 
@@ -290,17 +284,24 @@ def _updates(p, dimension, score_range, n_rows):
     return int(min(max(most, _FEWEST_UPDATES), _MOST_UPDATES))
 
 
-def _paper(p, form):
-    """Return the plan of [BF, Theorem 4.5]; warn if its guarantee is void."""
-    paper = _planned(
-        p.epsilon, p.delta, horizon=p.horizon, dimension=form["dimension"], margin=p.margin, confidence=p.confidence
-    )
-    if paper.vacuous:
-        warnings.warn(
+def warn_of_paper(p: SimpleNamespace, plan: WinnowPlan) -> None:
+    """Warn if the guarantee of the paper's calibration is void."""
+    if p.calibration == "paper" and (paper := _numbers(p, plan.dimension)).vacuous:
+        warn(
             f"the paper's promise is void for horizon={p.horizon}: it allows {paper.mistakes} mistakes, and says "
             f"something from a horizon of {paper.horizon_needed} on; privacy is not affected",
-            stacklevel=4,
+            UserWarning,
         )
+
+
+def _numbers(p, dimension):
+    wanted = {"horizon": p.horizon, "margin": p.margin, "confidence": p.confidence}
+    return _planned(p.epsilon, p.delta, dimension=dimension, **wanted)
+
+
+def _paper(p, form):
+    """Return the plan of [BF, Theorem 4.5]."""
+    paper = _numbers(p, form["dimension"])
     numbers = ("n_updates", "n_draws", "learning_rate", "threshold_epsilon", "batch")
     return PaperPlan(
         **{name: getattr(paper, name) for name in numbers},

@@ -2,23 +2,23 @@
 
 import math
 import warnings
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import accumulate
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from dpfast.learners.base import refuse_weights
-from dpfast.learners.fitting import Fit, Streamed
+from dpfast.learners.fitting import Fit
+from dpfast.learners.model import Model
 from dpfast.learners.saving import entries, integer
-from dpfast.learners.votes import NOTHING, Hypothesis, histogram
+from dpfast.learners.transaction import transaction
+from dpfast.learners.votes import NOTHING, Histogram, Hypothesis, histogram
 from dpfast.learners.winnow.checkpoint import Checkpoint
-from dpfast.learners.winnow.plan import EveryFew, WinnowPlan, plan_of, streaming
+from dpfast.learners.winnow.plan import EveryFew, WinnowPlan, streaming, warn_of_paper
 from dpfast.learners.winnow.scores import (
     KEY_BYTES,
     DenseScores,
@@ -28,8 +28,10 @@ from dpfast.learners.winnow.scores import (
     in_order,
     interval_sum,
     row_count,
+    score_vector,
 )
 from dpfast.mechanisms import AboveThreshold
+from dpfast.mechanisms.draws import ExclusiveAccess
 from dpfast.tables import signed_rows
 from dpfast.tables.arrays import refuse_parts
 from dpfast.tables.codes import CodeTable
@@ -44,7 +46,7 @@ _FEWEST, _MOST = 1 << 10, 1 << 14  # rounds predicted at a time: few after an up
 
 
 @dataclass
-class Stream:
+class Course:
     """[BF, Algorithm 4.2]_ with batched, weighted updates.
 
     Weights w are proportional to exp(exponent s) for the totals s of the scores. The hypothesis w~ is a histogram of
@@ -56,47 +58,12 @@ class Stream:
     scores: DenseScores | TouchedScores
     unit: int  # of the rows
     hypothesis: Hypothesis
-    run: Fit
-    file: Checkpoint | None = None
-    parameters: dict | None = None  # of the estimator at the time of the charge, for the file
+    rng: np.random.Generator
+    released: list[Histogram] = field(default_factory=list)  # all, or those of the window
+    updates: int = 0  # k
     rounds: int = 0  # t
     taken: int = 0  # rows of this interval that entered the scores
     tests: AboveThreshold | EveryFew | None = None  # None before the first round, and after the last update
-
-    @classmethod
-    def resumed(cls, plan, hypothesis, run, file, kept, arrays) -> "Stream":
-        """Return the stream restored from `kept` and the arrays of scores, under the same plan."""
-        entries(kept, *_NUMBERS, *_PLANNED, "tests", "reproducible")
-        for name in _PLANNED:
-            if not math.isclose(kept[name], getattr(plan, name), rel_tol=1e-9):
-                raise ValueError(f"{name} is {kept[name]}, and by the parameters {getattr(plan, name)}")
-        unit, rounds, taken = (integer(kept[name], 0, 1 << 62) for name in _NUMBERS)
-        d = plan.dimension // (1 + plan.negations) - plan.fit_intercept
-        scores = from_arrays(arrays, d, plan.window)
-        self = cls(plan, scores, unit, hypothesis, run, file, rounds=rounds, taken=taken)
-        if kept["tests"] is not None:
-            self._tests()._resume(kept["tests"])
-        run.reproducible |= bool(kept["reproducible"])
-        return self
-
-    def kept(self) -> dict:
-        """Return the values other than scores that `resumed` needs, for JSON; private."""
-        numbers = {name: getattr(self, name) for name in _NUMBERS} | {
-            name: getattr(self.plan, name) for name in _PLANNED
-        }
-        tests = None if self.tests is None else self.tests._state()
-        return numbers | {"tests": tests, "reproducible": self.run.reproducible}
-
-    def growth(self, rows, signs) -> int:
-        """Return an upper bound on the growth of a checkpoint, in bytes, in the first call with these rows."""
-        updates = min(self.plan.n_updates, len(signs))
-        drawn = min(self.plan.n_draws, self.plan.dimension)
-        return updates * drawn * _PRINTED_DRAW + self.scores.growth(rows, updates)
-
-    @property
-    def updates(self) -> int:
-        """Return the number k of updates so far."""
-        return self.run.used["updates"]
 
     @property
     def learning(self) -> bool:
@@ -105,7 +72,14 @@ class Stream:
 
     def follow(self, rows, signs) -> np.ndarray:
         """Predict rows in order and learn from them; return the side of each row, 0 or 1."""
-        predicted, start, size = np.empty(len(signs), np.int64), 0, _FEWEST
+        predicted = np.empty(len(signs), np.int64)
+        for _ in self.updates_of(rows, signs, predicted):
+            pass
+        return predicted
+
+    def updates_of(self, rows, signs, predicted) -> Iterator[Histogram]:
+        """Predict rows in order, as `follow` does, and yield what each update releases."""
+        start, size = 0, _FEWEST
         while start < len(signs):
             part, labels = rows[start : start + size], signs[start : start + size]
             votes = signed_rows.votes(part, self.hypothesis)
@@ -121,27 +95,26 @@ class Stream:
             self.rounds += made
             size = _FEWEST if ended else min(2 * size, _MOST)
             if ended:
-                self._update()
-        return predicted
+                yield self._update()
 
-    def learn(self, parts, intervals) -> None:
-        """Learn from a table of `signed_rows`, each in a random interval, of those below n_updates in turn."""
-        key, sizes = int.from_bytes(self.run.rng.bytes(KEY_BYTES)), parts.each(row_count)
+    def learn(self, parts) -> Iterator[Histogram]:
+        """Learn from a table of `signed_rows`, each in a random interval; yield what each update releases."""
+        key, sizes = int.from_bytes(self.rng.bytes(KEY_BYTES)), parts.each(row_count)
         firsts = [0, *accumulate(sizes[:-1])]
-        for k in intervals:
+        for k in range(self.plan.n_updates):
             public, most = (key, k, self.plan, self.hypothesis), [None] * len(firsts)
             if self.plan.batch is not None:
                 counts = np.array(parts.each(counting_rows, *public, own=firsts))
                 most = np.clip(self.plan.batch - (np.cumsum(counts) - counts), 0, counts).tolist()
             self.scores.enter(parts.sum(interval_sum, *public, own=list(zip(firsts, most, strict=True))))
-            self._update()
+            yield self._update()
 
     def _counting(self, votes, signs):
         return self.plan.counts(votes, signs, self.hypothesis.draws * self.unit)
 
     def _tests(self):
         if self.tests is None:
-            self.tests = self.plan.tests(self.updates, self.run.rng)
+            self.tests = self.plan.tests(self.updates, self.rng)
         return self.tests
 
     def _take(self, rows, signs, counting):
@@ -154,223 +127,133 @@ class Stream:
             self.taken += chosen.size
 
     def _update(self):
-        """Multiply the weights by the interval's update, and draw and release the next hypothesis."""
-        plan, released = self.plan, self.run.released
+        """Multiply the weights by the interval's update; draw, store and return the next release."""
+        plan = self.plan
         self.scores.close(plan.weight(self.updates))
         exponent = Fraction(plan.learning_rate) / (self.unit * plan.grid)
         drawn = self.scores.draw(
-            exponent, plan.n_draws, self.run.rng, mirrored=plan.negations, intercept=plan.fit_intercept
+            exponent, plan.n_draws, self.rng, mirrored=plan.negations, intercept=plan.fit_intercept
         )
-        self.run.release("updates", histogram(*drawn))
+        self.released.append(histogram(*drawn))
+        self.updates += 1
         if plan.window:
-            del released[: -plan.window]
+            del self.released[: -plan.window]
         if plan.average and not plan.window and self.updates > 1:
-            self.hypothesis = self.hypothesis.plus(released[-1:], plan.n_draws)  # the same as below, in less time
+            self.hypothesis = self.hypothesis.plus(self.released[-1:], plan.n_draws)  # as below, in less time
         else:
-            self.hypothesis = NOTHING.plus(released if plan.average else released[-1:], plan.n_draws)
+            self.hypothesis = NOTHING.plus(self.released if plan.average else self.released[-1:], plan.n_draws)
         self.taken, self.tests = 0, None
+        return self.released[-1]
 
 
-class WinnowStream(Streamed):
-    """Mixin of `DPWinnowClassifier` for learning from a stream."""
+@dataclass(kw_only=True)
+class Stream(Course):
+    """The course of a stream that was charged, whose calls continue it. It is private, and never leaves its process."""
 
-    classes_: np.ndarray
-    n_updates_: int
-    updates_: int
-    window: bool
-    predict: Callable[[Any], np.ndarray]
-    _rows: Callable[[Any], Any]
-    _restore_encoder: Callable[[Any], None]
-
-    def partial_fit(self, X: Any, y: Any = None, classes: ArrayLike | None = None, **refused: Any) -> Self:
-        """Continue a stream: predict rows in order and learn from them; see `stream`.
-
-        Parameters
-        ----------
-        X, y, classes
-            As in `stream`.
-
-        Returns
-        -------
-        self
-        """
-        refuse_weights(refused)
-        self.stream(X, y, classes=classes)
-        return self
-
-    def stream(self, X: Any, y: Any = None, *, classes: ArrayLike | None = None) -> np.ndarray:
-        """Call `partial_fit`, and return the prediction for each row before its label was seen.
-
-        Show a prediction only to the owner of its row or of all rows: the claim is for the hypotheses and their times.
-
-        Parameters
-        ----------
-        X, y, classes
-            As in `fit`; the first call needs `classes`, or labels of both classes. With a schema: a table of its
-            columns, and of the label's column unless `y` is given.
-
-        Returns
-        -------
-        ndarray, shape (n,)
-
-        Raises
-        ------
-        ValueError, BudgetExceeded
-            As in `fit`. The first call charges for the whole stream.
-        RuntimeError
-            In a second thread at the same time, and in a process other than the one that began the stream.
-
-        Notes
-        -----
-        With a `checkpoint`, the releases of a call are in the file before the call returns. An interrupted call
-        releases nothing: this estimator then ends its stream, and the estimator that `resume` returns can continue it.
-        """
-        refuse_parts(X)  # the rows of a stream have an order
-        with self._alone():
-            state = vars(self).get("_state")
-            if state is not None:
-                rows, signs = self._next(X, y)
-                if rows.unit != state.unit:
-                    raise ValueError(f"rows must be on the grid that the stream began with, 1/{state.unit}")
-            elif not self.__sklearn_is_fitted__():
-                state, rows, signs = self._begun(X, y, classes)
-            elif self.updates_ < self.n_updates_ or self.window:
-                raise ValueError(
-                    "this model has no stream to continue: it was fitted at once, loaded, unpickled or interrupted; "
-                    "clone it, or resume a checkpoint"
-                )
-            else:
-                predicted = self.predict(X)
-            if state is None or not state.learning:
-                warnings.warn(
-                    f"all {self.n_updates_} updates are made and their budget is spent: rows are predicted but "
-                    "no longer learned from",
-                    stacklevel=2,
-                )
-            if state is not None:
-                with self._publishing():
-                    predicted = self.classes_[self._followed(state, rows, signs)]
-            return predicted
-
-    def close(self) -> None:
-        """End the stream: this estimator still predicts, and another one may `resume` the checkpoint."""
-        with self._alone():
-            self._end()
+    run: Fit
+    file: Checkpoint | None = None
+    parameters: dict | None = None  # of the learner at the time of the charge, for the file
 
     @classmethod
-    def resume(cls, path, *, moved=False):
-        """Return an estimator that continues the stream of a checkpoint after its row number `rounds_`.
-
-        If a call did not return, for example because the process was killed, give its rows again, except those that
-        `rounds_` counts. Nothing is charged, since the whole stream was charged when it began.
-
-        Parameters
-        ----------
-        path : str or path-like
-            A file written by a stream with `checkpoint`; the stream continues to write it.
-        moved : bool, default=False
-            Accept a copy of the file and its lock, whose originals must be gone, which cannot be checked.
-
-        Returns
-        -------
-        DPWinnowClassifier
-
-        Raises
-        ------
-        ValueError, OSError
-            If the file is missing, damaged, of another version or an older copy, or if another stream holds it.
-
-        Notes
-        -----
-        The file is private: it holds the scores and the noise of the running tests. The claim is for one continuation
-        of the stream, which holds a lock on the file until `close` or the end of its estimator. An older copy in the
-        place of the file is refused, and so is a copy of the file and its lock, elsewhere or from a backup. Giving rows
-        twice cannot be detected, and would release again what was paid for once.
-        """
-        file, kept, arrays = Checkpoint.read(path, cls._model, moved)
-        with file.refusing():
-            fitted = entries(kept, "fitted", "stream")["fitted"]
-            p = streaming((self := cls(**fitted["parameters"], checkpoint=path))._checked())
-            self.classes_, self.n_features_in_ = np.array(fitted["classes"]), integer(fitted["n_features"], 1, 1 << 31)
-            if fitted["feature_names"] is not None:
-                self.feature_names_in_ = np.array(fitted["feature_names"], dtype=object)
-            if "encoder" in fitted:
-                self._restore_encoder(fitted["encoder"])
-            self._restore(fitted["released"])
-            self.notes_ = fitted["card"].get("notes", [])
-            plan = plan_of(p, self._width)
-            run = Fit(self, p.rng)
-            run.paid(plan.cost, updates=plan.releases)
-            run.released, run.used["updates"] = self.released_weights_[:], self.updates_
-            self._owned()
-            self._state = Stream.resumed(plan, self._hypothesis(), run, file, kept["stream"], arrays)
-            self._state.parameters = fitted["parameters"]
-            self._show(run)
+    def resume(cls, plan, model, run, file, kept, arrays) -> "Stream":
+        """Return the stream restored from its model, `kept` and the arrays of scores, under the same plan."""
+        entries(kept, *_NUMBERS, *_PLANNED, "tests", "reproducible")
+        for name in _PLANNED:
+            if not math.isclose(kept[name], getattr(plan, name), rel_tol=1e-9):
+                raise ValueError(f"{name} is {kept[name]}, and by the parameters {getattr(plan, name)}")
+        unit, rounds, taken = (integer(kept[name], 0, 1 << 62) for name in _NUMBERS)
+        d = plan.dimension // (1 + plan.negations) - plan.fit_intercept
+        scores = from_arrays(arrays, d, plan.window)
+        numbers = {"released": [*model.released_weights], "updates": model.updates, "rounds": rounds, "taken": taken}
+        self = cls(plan, scores, unit, model.hypothesis, run.rng, **numbers, run=run, file=file)
+        if kept["tests"] is not None:
+            self._tests()._resume(kept["tests"])
+        run.reproducible |= bool(kept["reproducible"])
         return self
 
-    @property
-    def rounds_(self) -> int:
-        return self._state.rounds
+    def kept(self) -> dict:
+        """Return the values other than scores that `resume` needs, for JSON; private."""
+        numbers = {name: getattr(self, name) for name in _NUMBERS} | {
+            name: getattr(self.plan, name) for name in _PLANNED
+        }
+        tests = None if self.tests is None else self.tests._state()
+        return numbers | {"tests": tests, "reproducible": self.run.reproducible}
 
-    def _begun(self, X, y, classes):
-        """Return a stream that was charged, its first rows and their signs."""
-        p = streaming(self._checked())
-        if p.probability_share:
+    def growth(self, rows, signs) -> int:
+        """Return an upper bound on the growth of a checkpoint, in bytes, in the first call with these rows."""
+        updates = min(self.plan.n_updates, len(signs))
+        drawn = min(self.plan.n_draws, self.plan.dimension)
+        return updates * drawn * _PRINTED_DRAW + self.scores.growth(rows, updates)
+
+
+def follow(learner: Any, X: Any, y: Any, classes: Any) -> np.ndarray:
+    """Return the prediction for each row of a call, which begins or continues the stream of a learner."""
+    refuse_parts(X)  # the rows of a stream have an order
+    with alone(learner):
+        state = vars(learner).get("_state")
+        if state is not None:
+            rows, signs = _read_next(learner, X, y)
+            if rows.unit != state.unit:
+                raise ValueError(f"rows must be on the grid that the stream began with, 1/{state.unit}")
+        elif not learner.__sklearn_is_fitted__():
+            state, rows, signs = _begin(learner, X, y, classes)
+        elif learner.updates_ < learner.n_updates_ or learner.window:
             raise ValueError(
-                "a stream gives no probabilities, as its model never stands still: probability_share must be 0, got "
-                f"{self.probability_share!r}"
+                "this model has no stream to continue: it was fitted at once, loaded, unpickled or interrupted; "
+                "clone it, or resume a checkpoint"
             )
-        if p.schema is not None:
-            refuse_open(p.schema)
-        p.source = labelled(Memory(X), y)
-        parts, public, plan, stream = self._read(self._tabled(classes, p), p)
-        file = None if self.checkpoint is None else Checkpoint.new(self.checkpoint)
-        with nullcontext() if file is None else file.beginning(), self._fitting(p.rng) as run:
-            state, parameters = stream(run, file), None
-            if file is not None:
-                parameters = self._rehearsed(state, public, *in_order(parts))
-            run.charge(public, plan.cost, updates=plan.releases)  # nothing is drawn yet
-        self._state, state.parameters = state, parameters
-        return state, *in_order(parts)
-
-    def _rehearsed(self, state, public, rows, signs):
-        """Return the parameters for the checkpoint, after a test write as large as the first call may need."""
-        model = copy(self)
-        model._become(public)
-        model.privacy_, model.released_weights_, model.updates_ = self._claimed(state.plan.cost), [], 0
-        fitted = model._document()
-        state.file.rehearse(
-            self._model, {"fitted": fitted, "stream": state.kept()}, state.scores.arrays(), state.growth(rows, signs)
-        )
-        return fitted["parameters"]
-
-    def _next(self, X, y):
-        """Return the rows of a call that continues the stream, and the signs of their labels."""
-        if hasattr(self, "encoder_") and not isinstance(X, CodeTable):
-            X, y = read_labelled(X, y, self.encoder_.schema_)
-        rows = self._rows(X)
-        return rows, class_codes(y, rows.shape[0], self.classes_).signs()
-
-    def _followed(self, state, rows, signs):
-        """Return the predictions; with a file, every release has been written before it is shown."""
-        if state.file is None:
-            return state.follow(rows, signs)
-        before = state.run.released[:], dict(state.run.used)
-        try:
-            predicted = state.follow(rows, signs)
-            self._show(state.run)
-            fitted = self._document() | {"parameters": state.parameters}  # regardless of later changes
-            state.file.write(self._model, {"fitted": fitted, "stream": state.kept()}, state.scores.arrays())
-        except BaseException:
-            state.run.released, state.run.used = before
-            raise
+        else:
+            predicted = learner.predict(X)
+        if state is None or not state.learning:
+            warnings.warn(
+                f"all {learner.n_updates_} updates are made and their budget is spent: rows are predicted but "
+                "no longer learned from",
+                stacklevel=3,
+            )
+        if state is not None:
+            with _publishing(learner, state):
+                predicted = learner.classes_[_follow(learner, state, rows, signs)]
         return predicted
 
-    def _end(self):
-        file = getattr(vars(self).get("_state"), "file", None)
-        super()._end()
-        if file is not None:
-            file.close()
+
+def resume(learner: Any, file: Checkpoint, kept: dict, arrays: list) -> None:
+    """Let a learner with the parameters of a checkpoint continue its stream."""
+    fitted, reader = kept["fitted"], transaction(learner)
+    p = reader._checked()
+    reader.classes_, reader.n_features_in_ = np.array(fitted["classes"]), integer(fitted["n_features"], 1, 1 << 31)
+    if fitted["feature_names"] is not None:
+        reader.feature_names_in_ = np.array(fitted["feature_names"], dtype=object)
+    if "encoder" in fitted:
+        reader._restore_encoder(fitted["encoder"])
+    reader._restore(fitted["released"])
+    reader.notes_ = fitted["card"].get("notes", [])
+    settings, plan = learner.numbers(reader._saved_task(), streaming)
+    warn_of_paper(settings, plan)
+    run = Fit(reader, p.rng)
+    run.paid(plan.cost, updates=plan.releases)
+    owner(learner)
+    learner._state = state = Stream.resume(plan, reader.model_, run, file, kept["stream"], arrays)
+    state.parameters = fitted["parameters"]
+    run.used["updates"] = state.updates
+    reader.privacy_ = run.claim_so_far()
+    reader.publish()
+
+
+def end(learner: Any) -> None:
+    """Delete the stream of a learner, if there is one, and give its checkpoint to others."""
+    file = getattr(vars(learner).pop("_state", None), "file", None)
+    if file is not None:
+        file.close()
+
+
+def alone(learner: Any) -> Any:
+    """Return a context for a whole call; it refuses a second thread and a forked process."""
+    return owner(learner).used()
+
+
+def owner(learner: Any) -> ExclusiveAccess:
+    """Return the owner of the stream: the process that calls this first."""
+    return vars(learner).setdefault("_access", ExclusiveAccess(f"the stream of a {type(learner).__name__}"))
 
 
 def refuse_open(schema: Schema) -> None:
@@ -381,3 +264,96 @@ def refuse_open(schema: Schema) -> None:
             "a stream cannot find privately what its schema leaves open, as its rows are not there yet: declare "
             + ", ".join(facts)
         )
+
+
+@contextmanager
+def _publishing(learner: Any, state: Stream) -> Iterator[None]:
+    """Publish at the end of the block what was released in it; an interruption ends the stream."""
+    try:
+        yield
+    except BaseException:
+        end(learner)
+        raise
+    finally:
+        _show(learner, state)
+
+
+def _show(learner: Any, state: Stream) -> None:
+    """Publish the releases so far, and their claim."""
+    reader = transaction(learner)
+    reader._become_model(_model(learner, state))
+    state.run.used["updates"] = state.updates
+    reader.privacy_ = state.run.claim_so_far()
+    reader.publish()
+
+
+def _model(learner: Any, state: Stream) -> Model:
+    """Return the model of the releases so far."""
+    return learner.model_of(state.plan, learner.model_.reads, learner.model_.n_columns, state)
+
+
+def _begin(learner: Any, X: Any, y: Any, classes: Any) -> tuple[Stream, Any, Any]:
+    """Return a stream that was charged, its first rows and their signs."""
+    reader = transaction(learner)
+    p = reader._checked()
+    if p.probability_share:
+        raise ValueError(
+            "a stream gives no probabilities, as its model never stands still: probability_share must be 0, got "
+            f"{learner.probability_share!r}"
+        )
+    p.spares_unlabelled = False  # a row has a place
+    if p.schema is not None:
+        refuse_open(p.schema)
+    p.source = labelled(Memory(X), y)
+    parts, form, public = reader._asked(reader._tabled(classes, p), learner.reads.rows, learner.reads.empty)
+    task = reader._task(p, form, public.n_rows, tuple(public.classes.tolist()), 2)
+    settings, plan = learner.numbers(task, streaming)
+    warn_of_paper(settings, plan)
+    file = None if learner.checkpoint is None else Checkpoint.new(learner.checkpoint)
+    with nullcontext() if file is None else file.beginning(), reader._fitting(p.rng) as run:
+        scores, first = score_vector(form, plan.window), learner.first(task.n_columns)
+        state = Stream(plan, scores, form.unit, first, run.rng, run=run, file=file)
+        model = learner.model_of(plan, form.reads, task.n_columns, state)
+        run.released = [lambda: model]
+        if file is not None:
+            state.parameters = _rehearse(learner, state, public, model, *in_order(parts))
+        run.charge(public, plan.cost, updates=plan.releases)  # nothing is drawn yet
+    learner._state = state
+    return state, *in_order(parts)
+
+
+def _rehearse(learner: Any, state: Stream, public: Any, model: Model, rows: Any, signs: Any) -> dict:
+    """Return the parameters for the checkpoint, after a test write as large as the first call may need."""
+    reader = transaction(copy(learner))
+    reader._become(public)
+    reader.privacy_ = reader._claimed(state.plan.cost)
+    reader._become_model(model)
+    fitted = reader._document()
+    state.file.rehearse(
+        learner._model, {"fitted": fitted, "stream": state.kept()}, state.scores.arrays(), state.growth(rows, signs)
+    )
+    return fitted["parameters"]
+
+
+def _read_next(learner: Any, X: Any, y: Any) -> tuple[Any, Any]:
+    """Return the rows of a call that continues the stream, and the signs of their labels."""
+    if hasattr(learner, "encoder_") and not isinstance(X, CodeTable):
+        X, y = read_labelled(X, y, learner.encoder_.schema_)
+    rows = learner._read_rows(X)
+    return rows, class_codes(y, rows.shape[0], learner.classes_).signs()
+
+
+def _follow(learner: Any, state: Stream, rows: Any, signs: Any) -> np.ndarray:
+    """Return the predictions; with a file, every release has been written before it is shown."""
+    if state.file is None:
+        return state.follow(rows, signs)
+    before = state.released[:], state.updates
+    try:
+        predicted = state.follow(rows, signs)
+        _show(learner, state)
+        fitted = learner._document() | {"parameters": state.parameters}  # regardless of later changes
+        state.file.write(learner._model, {"fitted": fitted, "stream": state.kept()}, state.scores.arrays())
+    except BaseException:
+        state.released, state.updates = before
+        raise
+    return predicted

@@ -27,11 +27,12 @@ from dpfast.accounting import (
     zcdp_rho,
 )
 from dpfast.kernels import bits, levels, noise
-from dpfast.learners.winnow import classifier
+from dpfast.learners import run
+from dpfast.learners.plan import Task
 from dpfast.learners.winnow import plan as plans
 from dpfast.learners.winnow import scores as put
 from dpfast.learners.winnow.scores import DenseScores, interval_numbers
-from dpfast.learners.winnow.streaming import Stream
+from dpfast.learners.winnow.streaming import Course, Stream
 from dpfast.mechanisms import AboveThreshold
 from dpfast.parts import MemoryParts
 from dpfast.tables.signed_rows import signed_rows
@@ -560,8 +561,8 @@ def test_a_fitted_model_holds_nothing_but_what_was_released(table):
     clf = DPWinnowClassifier(random_state=0).fit(*table)
     fitted = {name for name in vars(clf) if name.endswith("_")}
     assert fitted == {
-        "class_sizes_", "classes_", "learning_rate_", "n_draws_", "n_features_in_", "n_updates_", "notes_", "privacy_",
-        "reads_", "released_weights_", "updates_",
+        "class_sizes_", "classes_", "learning_rate_", "model_", "n_draws_", "n_features_in_", "n_updates_", "notes_",
+        "privacy_", "reads_", "released_weights_", "updates_",
     }  # fmt: skip
     assert set(vars(clf)) - fitted == {*clf.get_params(), "_facts"}
     assert str(clf.privacy_) == (
@@ -645,9 +646,9 @@ def test_a_model_without_releases_predicts_the_larger_class(larger, monkeypatch)
 )
 def test_sizes_of_classes_have_the_noise_that_their_share_pays_for(neighbors, rows_per_unit, times, monkeypatch):
     """Replacing a row moves two sizes by 1, adding one moves one size, and a person has so many rows."""
-    asked, draw = [], classifier.discrete_laplace
+    asked, draw = [], run.discrete_laplace
     monkeypatch.setattr(
-        classifier, "discrete_laplace", lambda x, scale, *, rng: asked.append((x, scale)) or draw(x, scale, rng=rng)
+        run, "discrete_laplace", lambda x, scale, *, rng: asked.append((x, scale)) or draw(x, scale, rng=rng)
     )
     X, y = np.random.default_rng(0).random((600, 5)) < 0.5, np.arange(600) % 3 == 0
     units = {} if rows_per_unit == 1 else {"units": np.arange(600) // 3, "rows_per_unit": 3}
@@ -673,7 +674,7 @@ def fading(clf, X, y):
     entered, in_force = [], []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(put, "interval_numbers", lambda key, first, n, K: np.arange(first, first + n) % K)
-        enter, update = DenseScores.enter, Stream._update
+        enter, update = DenseScores.enter, Course._update
 
         def noted(self, total):
             entered.append(np.array(total))
@@ -681,10 +682,10 @@ def fading(clf, X, y):
 
         def updated(self):
             in_force.append((self.hypothesis, self.plan))
-            update(self)
+            return update(self)
 
         patch.setattr(DenseScores, "enter", noted)
-        patch.setattr(Stream, "_update", updated)
+        patch.setattr(Course, "_update", updated)
         clf.fit(X, y, classes=[0, 1])
     return entered, in_force
 
@@ -954,7 +955,9 @@ def test_the_last_release_may_predict_in_place_of_the_average(table):
 
 
 def planned(epsilon=1.0, n_rows=None, at=plans.at_once, n_features=100, **parameters):
-    return plans.plan_of(at(DPWinnowClassifier(epsilon, **parameters)._checked()), n_features, n_rows)
+    clf = DPWinnowClassifier(epsilon, **parameters)
+    task = Task(epsilon, clf.delta, clf.neighbors, n_columns=n_features, n_rows=n_rows)
+    return clf.numbers(task, at)[1]
 
 
 def test_larger_budgets_and_more_rows_make_more_updates_of_at_least_the_same_size():
