@@ -14,6 +14,7 @@ from dpfast.accounting.numbers import rational
 from dpfast.learners.parameters import real
 from dpfast.tables.replacing import replace_file
 
+_LEDGER = b"SQLite format 3\0"  # how the file of a budget begins
 FORMAT, FORMAT_VERSION = "dpfast model", 2
 # attributes that a card holds, without their final underscore
 CARD = "figures", "coef_noise", "code_shares", "count_noise", "class_sizes", "notes"
@@ -141,6 +142,12 @@ def read_document(path: str | os.PathLike) -> dict[str, Any]:
             raise ValueError(
                 f"{path.name} is not a dpfast model but a table, by its name: give the file that dpfast fit --out or "
                 "model.save wrote"
+            ) from None
+        if path.suffix.lower() == ".toml":
+            raise ValueError(f"{path.name} is not a dpfast model but a schema, by its name") from None
+        if path.read_bytes()[: len(_LEDGER)] == _LEDGER:
+            raise ValueError(
+                f"{path.name} is not a dpfast model but a budget: dpfast budget {path.name} shows what is left of it"
             ) from None
         raise ValueError(f"{path.name} is not a whole JSON file (cut short?): {error}") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:

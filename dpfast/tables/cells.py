@@ -328,7 +328,8 @@ class CodeColumn:
     def meaning(self, code: int) -> str:
         """Return the meaning of a code as text.
 
-        For example ``"above 30, at most 40"``, ``"= 22"``, ``"23 to 30"``, ``"clerk"``, ``"other"`` or ``"missing"``.
+        For example ``"above 30, at most 40"``, ``"= 22"``, ``"23 to 30"``, ``"about 1"``, ``"clerk"``, ``"other"`` or
+        ``"missing"``.
         """
         if not 0 <= code < self.size:
             raise ValueError(f"codes of {self.name!r} lie in [0, {self.size}), got {code}")
@@ -341,10 +342,19 @@ class CodeColumn:
         if self.whole and 0 < code < len(self.edges):
             first, last = self.edges[code - 1] + 1, self.edges[code]
             return f"= {self.written(last)}" if first == last else f"{first:.0f} to {self.written(last)}"
+        if 0 < code < len(self.edges) and not self.dates and self._is_about_one(*self.edges[code - 1 : code + 1]):
+            return f"about {self.written(self.edges[code])}"
         words = ("after", "until", "any date") if self.dates else ("above", "at most", "any number")
         above = f"{words[0]} {self.written(self.edges[code - 1])}" if code else ""
         most = f"{words[1]} {self.written(self.edges[code])}" if code < len(self.edges) else ""
         return ", ".join(filter(None, (above, most))) or words[2]
+
+    @staticmethod
+    def _is_about_one(low, high):
+        """Return whether a bin is one code of numbers, the finest that is discovered, and ends at its only integer."""
+        if high == 0:
+            return -2 * LEAST <= low
+        return high == int(high) and high - low <= min(abs(high) / (1 << _BITS - 1), 0.5)
 
     def written(self, edge: float) -> str:
         """Return an edge as text: a date as YYYY-MM-DD, or a number.

@@ -399,7 +399,10 @@ class Schema:
 def _is_toml(path):
     """Return whether a schema file is TOML, not JSON, by its name; refuse other names."""
     if path.suffix.lower() not in (".toml", ".json"):
-        raise ValueError(f"{path}: the name of a schema file must end in .toml or .json")
+        words = (
+            "" if path.suffix else '; without a file, "discover" asks for a discovery and "vectors" for rows of numbers'
+        )
+        raise ValueError(f"{path}: the name of a schema file must end in .toml or .json{words}")
     return path.suffix.lower() == ".toml"
 
 

@@ -109,6 +109,15 @@ def test_a_table_in_the_place_of_a_model_is_named_as_one(refused, trees):
         assert f"{trees.name} is not a dpfast model but a table, by its name" in refused(command, trees)
 
 
+def test_the_file_of_a_budget_and_a_schema_are_no_models_and_what_shows_them_is_said(run, refused, tmp_path):
+    assert run("budget", tmp_path / "b.budget", "--epsilon", 1, "--delta", 1e-5).exit_code == 0
+    (tmp_path / "s.toml").write_text('[[columns]]\nname = "a"\nkind = "boolean"\n')
+    for command in ("show", "report"):
+        said = "b.budget is not a dpfast model but a budget: dpfast budget b.budget shows what is left of it"
+        assert said in refused(command, tmp_path / "b.budget")
+        assert "s.toml is not a dpfast model but a schema, by its name" in refused(command, tmp_path / "s.toml")
+
+
 def test_numbers_that_another_decimal_mark_makes_words_are_warned_of(run, tmp_path, rng):
     table, model = tmp_path / "table.csv", tmp_path / "model.json"
     x = rng.uniform(0, 100, 2000)

@@ -4,8 +4,9 @@ import tomllib
 import numpy as np
 import pytest
 
-from dpfast import Schema
+from dpfast import HalfspaceClassifier, Schema
 from dpfast.tables import Boolean, Category, Date, Label, Numeric
+from dpfast.tables.cells import CodeColumn, number_ends
 
 
 @pytest.fixture
@@ -65,6 +66,16 @@ def test_edges_are_written_as_short_decimals_that_tell_them_apart(edges, written
     column = Numeric("x", edges=edges).code_columns()[0]
     assert [column.written(edge) for edge in column.edges] == written
     assert column.meaning(1) == f"above {written[0]}, at most {written[1]}"
+
+
+def test_a_bin_that_is_a_single_code_of_a_whole_number_is_written_as_that_number():
+    ends = number_ends()
+    for number in (0.0, 1.0, 2.0, 3.0, 5.0, 7.0, 64.0, 100.0, 200.0):
+        before = float(ends[np.searchsorted(ends, number) - 1])
+        assert CodeColumn("x", (before, number), -300.0, 300.0).meaning(1) == f"about {number:.0f}"
+    for low, high in ((0.5, 1.0), (0.0, 1.0), (2000.0, 2004.0), (299.0, 300.0), (0.996, 0.998), (1.0, 1.0078125)):
+        assert CodeColumn("x", (low, high), -3000.0, 3000.0).meaning(1).startswith("above ")
+    assert CodeColumn("x", (18261.5, 18262.0), 0.0, 3e4, dates=True).meaning(1).startswith("after ")
 
 
 def test_logarithmic_edges_have_equal_ratios_and_begin_at_low():
@@ -347,6 +358,8 @@ def test_a_file_that_is_no_schema_is_refused_by_its_name(tmp_path):
         Schema.from_file(tmp_path / "e.toml")
     with pytest.raises(ValueError, match=r"must end in .toml or .json"):
         Schema.from_file(tmp_path / "schema.yaml")
+    with pytest.raises(ValueError, match=r'"discover" asks for a discovery and "vectors" for rows of numbers'):
+        HalfspaceClassifier(schema="auto").fit([[1, 2]], [0])
     with pytest.raises(ValueError, match=r"must end in .toml or .json"):
         Schema([Boolean("x")]).to_file(tmp_path / "schema.yaml")
     with pytest.raises(FileNotFoundError):
