@@ -364,10 +364,14 @@ class Budget:
 
     def __repr__(self):
         person = "" if self._unit == "row" else f", unit={self._unit!r}"
-        return (
-            f"Budget(epsilon={self.epsilon}, delta={self.delta}, neighbors={self._neighbors!r}{person}; "
-            f"spent {self.spent}, left {self.left})"
-        )
+        (spent, at), (left, other) = self.spent, self.left
+        told = f"spent {(spent, at)}, left {(left, other)}"
+        if not self._book.adds_up:
+            told = (
+                f"spent epsilon {spent:.6g} by all charges at delta {at:g}, left for a further fit epsilon up to "
+                f"{left:.6g} at its own delta {other:g}"
+            )
+        return f"Budget(epsilon={self.epsilon}, delta={self.delta}, neighbors={self._neighbors!r}{person}; {told})"
 
 
 class Part(Budget):

@@ -104,6 +104,9 @@ class Bounds(NamedTuple):
         return cls(float.fromhex(order), int(curve), int(apart))
 
 
+COMPOSED = ". Costs compose to less than their sum, so spent and left do not add up to the budget"
+
+
 class BudgetExceeded(ValueError):
     """A charge was refused because it did not fit into what was left; nothing was charged."""
 
@@ -289,11 +292,19 @@ class Book(NamedTuple):
             settled = settled.settled(charge.cost, charge.pair, self.sums(None).pairs)
         book = self._plus(settled, charge, settled.measure(charge.cost, charge.pair))
         if not settled.fits(book.sums(charge.part)):
+            left = (
+                f"left {self.left(charge.part)}" if self.adds_up else f"left for a further fit {self.left(charge.part)}"
+            )
             raise BudgetExceeded(
                 f"the charge {_times(charge)} does not fit: of (epsilon, delta) = {settled.total.below()}, "
-                f"spent {{spent}}, left {self.left(charge.part)}; nothing was charged"
+                f"spent {{spent}}, {left}; nothing was charged{'' if self.adds_up else COMPOSED}"
             )
         return book
+
+    @property
+    def adds_up(self) -> bool:
+        """Return whether what is spent and what is left add up to the budget, as they do not where costs compose."""
+        return self.filter.kind in ("auto", "basic")
 
     def _plus(self, settled: Filter, charge: Charge, asked: Sums) -> "Book":
         """Return the ledger after a charge that adds so much, under the filter that is settled by then."""

@@ -361,8 +361,6 @@ def _told(data, asked, model, learned):
 
 def _show(data, asked, declaration, model, learned):
     """Print what a fit tells people."""
-    from dpfast.tables.naming import alike
-
     estimator, show_private = learned.estimator, asked.rare.show_private
     count = f"{learned.n:,} rows, " if asked.privacy.neighbors == "replace" or show_private else ""
     if declaration is not None:
@@ -371,11 +369,6 @@ def _show(data, asked, declaration, model, learned):
         kind = "" if learned.values == "bits" else " of 0 and 1" if learned.bits else " of numbers"
         shape = f"{estimator.n_features_in_:,} features{kind}"
     say(f"{data}: {count}{shape}, labels {listed(estimator.classes_)}")
-    if same := alike(estimator.classes_.tolist()):
-        say(
-            f"Labels that differ only in capitals, blanks or the form of a number are separate classes: "
-            f"{listed(same)}. dpfast schema draft shows such labels before a fit."
-        )
     say()
     rows = learned.rows if show_private and declaration is None else None
     MODELS[model].show(estimator, output, bits=learned.bits or declaration is not None, rows=rows)

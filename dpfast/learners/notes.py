@@ -3,9 +3,11 @@
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from dpfast.accounting.claims import DiscoveryWarning, warn
 from dpfast.tables.discovered import Discovered
-from dpfast.tables.naming import NAMELESS, listed, suggests_person
+from dpfast.tables.naming import NAMELESS, alike, listed, suggests_person
 
 WITHOUT_LABEL = "Rows without a label (an empty cell, NA, NULL or ?) were left out."
 MOST_NOTES = 10  # lines that are printed
@@ -35,6 +37,11 @@ def notes_of(model: Any) -> Iterator[str]:
 
 def _of_labels(model):
     encoder, known = getattr(model, "encoder_", None), model._facts.get("classes")
+    if same := alike(getattr(model, "classes_", np.empty(0)).tolist()):
+        yield (
+            "Labels that differ only in capitals, blanks or the form of a number are separate classes: "
+            f"{listed(same)}. If they mean the same, write them alike first; dpfast schema draft shows such labels."
+        )
     if hasattr(encoder, "other_label_"):
         classes = listed(getattr(model, "classes_", []))
         yield (

@@ -353,7 +353,7 @@ class CodeColumn:
     def _is_about_one(low, high):
         """Return whether a bin is one code of numbers, the finest that is discovered, and ends at its only integer."""
         if high == 0:
-            return -2 * LEAST <= low
+            return low >= -2 * LEAST
         return high == int(high) and high - low <= min(abs(high) / (1 << _BITS - 1), 0.5)
 
     def written(self, edge: float) -> str:

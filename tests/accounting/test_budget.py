@@ -157,6 +157,20 @@ def test_a_budget_prints_what_is_spent_and_left():
     )
 
 
+def test_what_is_spent_and_left_of_costs_that_compose_is_printed_so_that_nobody_adds_it_up():
+    budget = Budget(2.5, 1e-5)
+    for _ in range(2):
+        budget.charge(1, 1e-6, cost=[Cost("gaussian", 0.2367)])
+    spent, left = budget.spent[0], budget.left[0]
+    assert spent + left != pytest.approx(2.5)
+    assert repr(budget).endswith(
+        f"spent epsilon {spent:.6g} by all charges at delta 1e-05, left for a further fit epsilon up to {left:.6g} at "
+        "its own delta 1e-05)"
+    )
+    with pytest.raises(BudgetExceeded, match=r"left for a further fit .*so spent and left do not add up to the budget"):
+        budget.charge(2.4, 1e-6, cost=[Cost("gaussian", 0.6)])
+
+
 @pytest.mark.parametrize("epsilon", [0, -1.0, math.nan, math.inf, True, "1", None])
 def test_a_budget_needs_a_positive_epsilon(epsilon):
     with pytest.raises(ValueError, match=r"epsilon.*must be .*got"):

@@ -195,3 +195,14 @@ def test_rules_whose_counts_may_be_noise_say_so(table):
     assert any(line.endswith("within noise") for line in lines)
     clear = dpfast.DecisionListClassifier(epsilon=5.0, random_state=0).fit(table.drop(columns="y"), table.y)
     assert " right" in str(clear)
+
+
+def test_labels_that_may_mean_the_same_are_noted(table):
+    spelled = np.where(table.y == "yes", np.where(np.arange(len(table)) % 2, "yes", "Yes"), "no")
+    model = dpfast.HalfspaceClassifier(epsilon=3.0, random_state=0).fit(table.drop(columns="y"), spelled)
+    (note,) = [each for each in model.notes_ if "are separate classes" in each]
+    assert "Yes, yes" in note
+    numbers = np.where(table.y == "yes", "1", np.where(np.arange(len(table)) % 2, "0", "0.0"))
+    model.fit(table.drop(columns="y"), numbers)
+    assert any("are separate classes: 0, 0.0" in each for each in model.notes_)
+    assert not any("separate" in each for each in model.fit(table.drop(columns="y"), table.y).notes_)
