@@ -104,7 +104,7 @@ class Bounds(NamedTuple):
         return cls(float.fromhex(order), int(curve), int(apart))
 
 
-COMPOSED = ". Costs compose to less than their sum, so spent and left do not add up to the budget"
+COMPOSED = " (costs compose to less than their sum, so spent and left do not add up to the budget)"
 
 
 class BudgetExceeded(ValueError):
