@@ -292,12 +292,12 @@ class Book(NamedTuple):
             settled = settled.settled(charge.cost, charge.pair, self.sums(None).pairs)
         book = self._plus(settled, charge, settled.measure(charge.cost, charge.pair))
         if not settled.fits(book.sums(charge.part)):
-            left = (
-                f"left {self.left(charge.part)}" if self.adds_up else f"left for a further fit {self.left(charge.part)}"
-            )
+            left = f"left {self.left(charge.part)}"
+            if not self.adds_up:
+                left = f"left for a further fit {self.left(charge.part)}{COMPOSED}"
             raise BudgetExceeded(
                 f"the charge {_times(charge)} does not fit: of (epsilon, delta) = {settled.total.below()}, "
-                f"spent {{spent}}, {left}; nothing was charged{'' if self.adds_up else COMPOSED}"
+                f"spent {{spent}}, {left}; nothing was charged"
             )
         return book
 
