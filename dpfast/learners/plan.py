@@ -176,8 +176,8 @@ class Proved:
 
     Parameters
     ----------
-    mechanism : {"gaussian", "laplace", "exponential"}
-        What is done with the noise: it is sigma, the scale, or the exponent.
+    mechanism : {"gaussian", "laplace", "exponential", "threshold"}
+        What is done with the noise: it is sigma, the scale, the exponent, or the epsilon of tests of a threshold.
     noise : float, Fraction or tuple of these
         For units of several rows, what the theorem gives for them. A tuple has the noise of each of `times` releases.
     cost : tuple of Cost
@@ -197,8 +197,10 @@ class Proved:
     steps: int = 1
 
     def __post_init__(self) -> None:
-        if self.mechanism not in ("gaussian", "laplace", "exponential"):
-            raise ValueError(f'mechanism must be "gaussian", "laplace" or "exponential", got {self.mechanism!r}')
+        if self.mechanism not in ("gaussian", "laplace", "exponential", "threshold"):
+            raise ValueError(
+                f'mechanism must be "gaussian", "laplace", "exponential" or "threshold", got {self.mechanism!r}'
+            )
         _check(self, None)
         count("steps", self.steps)
         if isinstance(self.noise, tuple) and len(self.noise) != self.times:
@@ -412,9 +414,12 @@ def _solved(releases: dict[str, Any], steps: dict[str, int], task: Task) -> tupl
     return {name: noise[name] for name in releases}, tuple(cost)
 
 
+_DRAWN = "exponential", "threshold"
+
+
 def _draws(mechanism):
-    """Return whether a mechanism draws candidates, rather than adding noise."""
-    return isinstance(mechanism, ExponentialDraw) or getattr(mechanism, "mechanism", None) == "exponential"
+    """Return whether a mechanism draws candidates or tests, rather than releasing sums with noise."""
+    return isinstance(mechanism, ExponentialDraw) or getattr(mechanism, "mechanism", None) in _DRAWN
 
 
 def _largest(noise):

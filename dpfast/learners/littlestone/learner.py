@@ -7,14 +7,13 @@ import numpy as np
 
 from dpfast.accounting import sparse_sample_plan
 from dpfast.learners.parameters import BETWEEN_0_AND_1, auto, choice, count, estimator, parameter, positive
-from dpfast.mechanisms import AboveThreshold
 
-from .points import CountedPointClassifier, Selected
+from .points import CountedPointClassifier
 from .splits import classes_of_parts, rows_of_parts
 
 
 class LittlestonePlan(NamedTuple):
-    """Plan of a run, computed from the parameters alone.
+    """Numbers of a run, computed from the parameters alone.
 
     Attributes
     ----------
@@ -111,7 +110,7 @@ class LittlestoneLearner(CountedPointClassifier):
     <1 at point 123456789>
     """
 
-    _step = "level"
+    _step, _tested = "level", "accuracy"
     _model = "littlestone"
     calibration: str = parameter("tight", choice("tight", "paper"))
     vote_fraction: float = parameter(0.75, BETWEEN_0_AND_1)
@@ -122,7 +121,7 @@ class LittlestoneLearner(CountedPointClassifier):
     rows_per_teacher: int | str = parameter("auto", auto(count(1)))
     irreducibility: int | str = parameter("auto", auto(count(1)))
 
-    def _plan(self, p):
+    def _numbers(self, p, n_rows=0):
         if not p.minority < p.vote_fraction < p.agreement:
             raise ValueError(
                 "minority < vote_fraction < agreement is needed, got "
@@ -157,17 +156,11 @@ class LittlestoneLearner(CountedPointClassifier):
             bottom_score=mechanism.bottom_score,
         )
 
-    def _learn(self, p, points, labels):
-        plan = self._plan(p)
-        with self._spending(self._public(len(points)), p.rng, accuracy=1, hypothesis=1, **p.counting) as run:
-            run.released = released = Selected(p.hypothesis_class.soa_hypothesis())
-            tests = AboveThreshold(plan.votes_needed, plan.threshold_epsilon, rng=run.rng)
-            teacher = run.rng.integers(plan.n_teachers, size=len(points), dtype=np.min_scalar_type(plan.n_teachers))
-            rows = rows_of_parts(teacher, plan.n_teachers)
-            teachers = classes_of_parts(p.hypothesis_class, points, labels, rows, plan.accuracies)
-            needed = [plan.irreducibility << j for j in range(len(plan.accuracies))]
-            self._agree(p, run, plan, tests, teachers, needed, name="accuracy")
-            self._count_predictions(run, p, released.hypothesis, points, labels)
+    def _teachers(self, p, numbers, points, labels, rng):
+        k = numbers.n_teachers
+        rows = rows_of_parts(rng.integers(k, size=len(points), dtype=np.min_scalar_type(k)), k)
+        needed = [numbers.irreducibility << j for j in range(len(numbers.accuracies))]
+        return classes_of_parts(p.hypothesis_class, points, labels, rows, numbers.accuracies), needed
 
 
 def _rows(p, d, gap):

@@ -125,7 +125,7 @@ class OnlineLittlestoneLearner(PointStream):
     threshold_share: float = parameter(0.15, BETWEEN_0_AND_1)
     calibration: str = parameter("tight", choice("tight", "paper"))
 
-    def _plan(self, p):
+    def _numbers(self, p):
         d = self._dimension(p)
         releases = math.ceil(p.release_constant * (d + 1)) if p.n_releases == "auto" else p.n_releases
         irreducibility = p.horizon if p.irreducibility == "auto" else p.irreducibility
@@ -159,15 +159,15 @@ class OnlineLittlestoneLearner(PointStream):
             bottom_score=mechanism.bottom_score,
         )
 
-    def _new_state(self, p, plan, run):
-        return _Teachers(run, plan, p.hypothesis_class, self._dimension(p))
+    def _new_state(self, p, numbers, draws, run):
+        return _Teachers(draws, run, numbers, p.hypothesis_class, self._dimension(p))
 
 
 class _Teachers(Following):
     """The algorithm on a stream."""
 
-    def __init__(self, run, plan, whole, dimension):
-        super().__init__(run)
+    def __init__(self, draws, run, plan, whole, dimension):
+        super().__init__(draws, run, whole)
         self.plan, self.whole, self.dimension = plan, whole, dimension
         self.teachers = [whole] * plan.n_teachers
         self.tests = AboveThreshold(plan.threshold, plan.threshold_epsilon, monotone="running", rng=run.rng)
@@ -183,21 +183,19 @@ class _Teachers(Following):
 
     def _fired(self):
         """Draw the next hypothesis, and start a new interval."""
-        plan, released = self.plan, self.run.released
-        drawn = sparse_sample(
-            essential_lists(self.teachers, plan.irreducibility, self.dimension),
-            plan.exponent,
-            plan.bottom_score,
-            max_length=plan.list_bound,
-            rng=self.run.rng,
-        )
-        self.run.used["hypotheses"] += 1
+        drawn = self.draws.draw("hypotheses", 1, self._draw)
         hypothesis = None if drawn is None else self.whole._hypothesis(drawn)
-        released.hypothesis = released.hypothesis if hypothesis is None else hypothesis
-        released.drawn.append(hypothesis)
-        released.frozen = len(released.drawn) == plan.n_releases
-        if not released.frozen:
+        self.hypothesis = self.hypothesis if hypothesis is None else hypothesis
+        self.drawn.append(hypothesis)
+        self.frozen = len(self.drawn) == self.plan.n_releases
+        if not self.frozen:
             self.tests.reset()
+
+    def _draw(self, exponent, rng):
+        """Return the code of a hypothesis on the lists of the teachers, or None."""
+        plan = self.plan
+        lists = essential_lists(self.teachers, plan.irreducibility, self.dimension)
+        return sparse_sample(lists, exponent, plan.bottom_score, max_length=plan.list_bound, rng=rng)
 
 
 def _teachers(p, mechanism, length, nats):

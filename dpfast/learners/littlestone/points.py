@@ -1,12 +1,15 @@
 """Base classes of the private learners of a hypothesis class: points, labels 0 and 1, a hypothesis, a file."""
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from dpfast.learners.fitting import Private, Public
+from dpfast.learners.counted import CountedModel
+from dpfast.learners.fitting import Fit, Private, Public
 from dpfast.learners.parameters import (
     BETWEEN_0_AND_1,
     Kind,
@@ -18,10 +21,12 @@ from dpfast.learners.parameters import (
     parameter,
     real,
 )
+from dpfast.learners.plan import Plan, Proved, Task
 from dpfast.learners.probabilities import Probabilities, confusion, set_apart
+from dpfast.learners.run import Run
 from dpfast.learners.saving import Saved
 from dpfast.learners.scikit import BaseEstimator, ClassifierMixin
-from dpfast.mechanisms import sparse_sample
+from dpfast.mechanisms import AboveThreshold, sparse_sample
 from dpfast.mechanisms.sparse_sample import votes
 from dpfast.tables.arrays import refuse_parts
 
@@ -38,7 +43,7 @@ _KINDS = {kind.__name__: kind for kind in (FiniteClass, PointFunctions, Threshol
 class PrivatePointClassifier(Private, Saved, ClassifierMixin, BaseEstimator):
     """Base of the private learners of a hypothesis class; has the parameters `hypothesis_class` and `dimension`.
 
-    A subclass defines `_plan`, which returns the plan of a run with checked parameters.
+    A subclass defines `_numbers`, which returns the numbers of a run with checked parameters, and `plan`.
 
     Attributes
     ----------
@@ -71,17 +76,48 @@ class PrivatePointClassifier(Private, Saved, ClassifierMixin, BaseEstimator):
     )
 
     def estimate(self) -> Any:
-        """Return the plan of a run and what it needs, from the parameters alone.
+        """Return the numbers of a run and what it needs, from the parameters alone.
 
         Returns
         -------
         named tuple
         """
-        return self._plan(self._foreseen())
+        return self._numbers(self._foreseen())
 
-    def _foreseen(self):
-        """Return the plain values of the parameters that determine a plan."""
-        return Parameters._checked(self)
+    def plan(self, task: Task) -> Plan:
+        """Return everything that is released; a function of the parameters and of the task alone.
+
+        Parameters
+        ----------
+        task : Task
+
+        Returns
+        -------
+        Plan
+        """
+        raise NotImplementedError
+
+    def _foreseen(self, task=None):
+        """Return the plain values of the parameters that determine a plan; of a task, if given, its budget."""
+        p = Parameters._checked(self)
+        if task is not None:
+            p.epsilon, p.delta, p.neighbors = task.epsilon, task.delta, task.neighbors
+        return p
+
+    @contextmanager
+    def _running(self, n_rows: int, rng: np.random.Generator) -> Iterator[tuple[Run, Fit]]:
+        """Charge for the plan, and run the block; the run's model is published, also after an interruption."""
+        whole = Parameters._checked(self)
+        public = n_rows if whole.neighbors == "replace" else None
+        task = Task(whole.epsilon, whole.delta, whole.neighbors, classes=(0, 1), n_rows=public)
+        plan = self.plan(task)
+        solved, releases = plan.solve(task), {name: each.times for name, each in plan.items()}
+        with self._spending(self._public(n_rows), rng, solved.cost, **releases) as paid:
+            yield Run(paid, plan, solved, lambda rounds, *_: rounds), paid
+
+    def _publish(self, run):
+        for model in run.released:
+            vars(self).update({f"{name}_": value for name, value in model().attributes().items()})
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the labels of points predicted by the last released hypothesis.
@@ -149,13 +185,20 @@ class PrivatePointClassifier(Private, Saved, ClassifierMixin, BaseEstimator):
         return tags
 
 
-@dataclass
-class Selected:
-    """The hypothesis that a fit has released, and the step at which its teachers agreed."""
+@dataclass(frozen=True)
+class Selected(CountedModel):
+    """The hypothesis that a fit has released, and whether it was drawn.
+
+    `step` is the number of the step at which its teachers agreed, by the name `step_name`.
+    """
 
     hypothesis: Hypothesis
+    step_name: str
     step: int | None = None
-    selected: bool = False  # whether the hypothesis was drawn
+    selected: bool = False
+
+    def released(self) -> dict[str, Any]:
+        return {"hypothesis": self.hypothesis, "selected": self.selected, self.step_name: self.step}
 
 
 @estimator
@@ -171,6 +214,8 @@ class CountedPointClassifier(Probabilities, PrivatePointClassifier):
     """
 
     _step: ClassVar[str]  # what a step is called
+    _tested: ClassVar[str]  # the name of the release that tests steps
+    _first: ClassVar[int] = 0  # the number of the first step
     accuracy: float = field(
         default=0.1,
         kw_only=False,
@@ -205,35 +250,71 @@ class CountedPointClassifier(Probabilities, PrivatePointClassifier):
         self._learn(p, *self._examples(X, y))
         return self
 
-    def _learn(self, p, points, labels):
-        """Charge, and learn from examples."""
-        raise NotImplementedError
+    def plan(self, task: Task) -> Plan:
+        p = self._foreseen(task)
+        numbers = self._numbers(p, task.n_rows or 0)
+        counts = (
+            {} if p.class_scale is None else {name: Proved("laplace", p.class_scale, size=4) for name in p.counting}
+        )
+        return Plan(
+            **{self._tested: Proved("threshold", numbers.threshold_epsilon)},
+            hypothesis=Proved("exponential", numbers.exponent, size=numbers.list_items),
+            **self._further(p, numbers),
+            **counts,
+        )
 
-    def _agree(self, p, run, plan, tests, teachers, irreducibilities, *, name, first=0):
+    def _further(self, p, numbers):
+        """Return further releases, between the hypothesis and the counts."""
+        return {}
+
+    def _learn(self, p, points, labels):
+        numbers, H = self._numbers(p, len(points) if p.neighbors == "replace" else 0), p.hypothesis_class
+        with self._running(len(points), p.rng) as (run, _):
+            run.model = Selected(H.soa_hypothesis(), self._step)
+            code = self._agree(p, run, numbers, points, labels)
+            self._refine(p, run, code, points, labels)
+            for name in p.counting:
+                predicted = run.model.hypothesis(points).astype(np.int64)
+                counts = run.release(name, confusion(predicted, labels.astype(np.int64), 2))
+                run.model = run.model.counted(counts, p.class_scale)
+
+    def _agree(self, p, run, numbers, points, labels):
         """Release the first step that passes a test, or none, and then a hypothesis; return its code, or None.
 
         A step passes if some hypothesis is on enough lists of the teachers' next classes. The hypothesis is drawn from
-        these lists. `name` is that of the first release, and `first` the number of the first step.
+        these lists.
         """
-        released, d = run.released, self._dimension(p)
-        for step, irreducibility in enumerate(irreducibilities, first):
-            lists = essential_lists([next(classes) for classes in teachers], irreducibility, d)
-            _, score = votes(lists, max_length=plan.list_bound)
-            if tests.test(int(score.max(initial=0))):
-                released.step = step
-                break
-        run.used[name] += 1
-        if released.step is None:
+        lists, d = [], self._dimension(p)
+
+        def test(epsilon, rng):
+            tests = AboveThreshold(numbers.votes_needed, epsilon, rng=rng)
+            teachers, irreducibilities = self._teachers(p, numbers, points, labels, rng)
+            for step, irreducibility in enumerate(irreducibilities, self._first):
+                lists[:] = essential_lists([next(classes) for classes in teachers], irreducibility, d)
+                _, score = votes(lists, max_length=numbers.list_bound)
+                if tests.test(int(score.max(initial=0))):
+                    return step
             return None
-        drawn = sparse_sample(lists, plan.exponent, plan.bottom_score, max_length=plan.list_bound, rng=run.rng)
-        run.used["hypothesis"] += 1
-        if drawn is not None:
-            released.hypothesis, released.selected = p.hypothesis_class._hypothesis(drawn), True
+
+        run.model = replace(run.model, step=run.draw(self._tested, 1, test))
+        if run.model.step is None:
+            return None
+        bounds = {"max_length": numbers.list_bound}
+        drawn = run.draw(
+            "hypothesis",
+            1,
+            lambda exponent, rng: sparse_sample(lists, exponent, numbers.bottom_score, **bounds, rng=rng),
+        )
+        hypothesis = run.model.hypothesis if drawn is None else p.hypothesis_class._hypothesis(drawn)
+        run.model = replace(run.model, hypothesis=hypothesis, selected=drawn is not None)
         return drawn
 
-    def _publish(self, run):
-        self.hypothesis_, self.selected_ = run.released.hypothesis, run.released.selected
-        setattr(self, f"{self._step}_", run.released.step)
+    def _teachers(self, p, numbers, points, labels, rng):
+        """Return the classes of each teacher, step by step, and the irreducibility of each step."""
+        raise NotImplementedError
+
+    def _refine(self, p, run, code, points, labels):
+        """Release a hypothesis in place of the one with this code; by default none."""
 
     def _released(self):
         step = getattr(self, f"{self._step}_")
@@ -244,8 +325,5 @@ class CountedPointClassifier(Probabilities, PrivatePointClassifier):
         self.selected_ = bool(released["selected"])
         setattr(self, f"{self._step}_", released[self._step])
 
-    def _foreseen(self):
-        return set_apart(super()._foreseen())
-
-    def _count_predictions(self, run, p, hypothesis, points, labels):
-        self._count_classes(run, p, lambda: confusion(hypothesis(points).astype(np.int64), labels.astype(np.int64), 2))
+    def _foreseen(self, task=None):
+        return set_apart(super()._foreseen(task))

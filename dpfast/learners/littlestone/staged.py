@@ -13,17 +13,18 @@ differential privacy, STOC 2021.
 """
 
 import math
+from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from scipy.optimize import linprog
 
 from dpfast.accounting.littlestone import staged_plan
 from dpfast.learners.parameters import changed_rows, estimator, parameter, real
-from dpfast.mechanisms import AboveThreshold, exponential
+from dpfast.learners.plan import Proved
+from dpfast.mechanisms import exponential
 
-from .points import CountedPointClassifier, Selected
+from .points import CountedPointClassifier
 from .splits import classes_of_parts, equal_parts, rows_of_parts
 
 _LEAST_WEIGHT = 1e-9
@@ -112,12 +113,12 @@ class StagedLittlestoneLearner(CountedPointClassifier):
     (<1 from point 6 on>, 1)
     """
 
-    _step = "stage"
+    _step, _tested, _first = "stage", "stage", 1
     _model = "staged-littlestone"
     scale: float = parameter(1.0, real(0, 1, "(]"))
     proper_share: float = parameter(0.0, real(0, 1, "[)"))
 
-    def _plan(self, p, n_rows=0):
+    def _numbers(self, p, n_rows=0):
         d = self._dimension(p)
         plan = staged_plan(
             p.epsilon * (1 - p.proper_share),
@@ -133,26 +134,26 @@ class StagedLittlestoneLearner(CountedPointClassifier):
         self._check_work(p, plan.list_items)
         return plan
 
-    def _learn(self, p, points, labels):
-        public_rows = len(points) if p.neighbors == "replace" else 0
-        plan, d, H = self._plan(p, public_rows), self._dimension(p), p.hypothesis_class
-        fallback = H._soa_code()
-        paid: dict[str, Any] = {"stage": 1, "hypothesis": 1} | ({"member": 1} if p.proper_share else {})
-        with self._spending(self._public(len(points)), p.rng, **paid, **p.counting) as run:
-            run.released = released = Selected(H._hypothesis(fallback))
-            tests = AboveThreshold(plan.votes_needed, plan.threshold_epsilon, rng=run.rng)
-            part = equal_parts(run.rng, range(len(points)), plan.n_teachers, public_rows or plan.n_samples)
-            rows = rows_of_parts(part, plan.n_teachers)
-            rates = [Fraction(p.accuracy) * (1 - Fraction(1, 2 * max(1, d))) ** j for j in range(1, d + 2)]
-            teachers = classes_of_parts(H, points, labels, rows, rates)
-            code = self._agree(p, run, plan, tests, teachers, plan.irreducibilities, name="stage", first=1)
-            if p.proper_share:
-                near = members_near(H, fallback if code is None else code, math.ceil(10 / p.accuracy))
-                errors = [int((H._labels(member, points) != labels).sum()) for member in near]
-                chosen = exponential(errors, -self._proper_exponent(p), rng=run.rng)
-                released.hypothesis = H._hypothesis(near[chosen])
-                run.used["member"] += 1
-            self._count_predictions(run, p, released.hypothesis, points, labels)
+    def _further(self, p, numbers):
+        if not p.proper_share:
+            return {}
+        return {"member": Proved("exponential", self._proper_exponent(p), size=1 << 62)}
+
+    def _teachers(self, p, numbers, points, labels, rng):
+        d, n = self._dimension(p), len(points) if p.neighbors == "replace" else numbers.n_samples
+        part = equal_parts(rng, range(len(points)), numbers.n_teachers, n)
+        rates = [Fraction(p.accuracy) * (1 - Fraction(1, 2 * max(1, d))) ** j for j in range(1, d + 2)]
+        teachers = classes_of_parts(p.hypothesis_class, points, labels, rows_of_parts(part, numbers.n_teachers), rates)
+        return teachers, numbers.irreducibilities
+
+    def _refine(self, p, run, code, points, labels):
+        if not p.proper_share:
+            return
+        H = p.hypothesis_class
+        near = members_near(H, H._soa_code() if code is None else code, math.ceil(10 / p.accuracy))
+        errors = [int((H._labels(member, points) != labels).sum()) for member in near]
+        chosen = run.draw("member", len(near), lambda exponent, rng: exponential(errors, -exponent, rng=rng))
+        run.model = replace(run.model, hypothesis=H._hypothesis(near[chosen]))
 
     @staticmethod
     def _proper_exponent(p):

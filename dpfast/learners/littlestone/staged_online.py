@@ -1,6 +1,7 @@
 """Private online learning of a Littlestone class: Algorithms 3 and 4 of [Lyu]."""
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -12,7 +13,14 @@ from dpfast.mechanisms.sparse_sample import votes
 
 from .hypothesis import majority
 from .splits import equal_parts, essential_lists, rows_of_parts
-from .streams import Following, PointStream
+from .streams import Following, PointStream, StreamModel
+
+
+@dataclass(frozen=True)
+class StagedModel(StreamModel):
+    """The model of a stream, and the stage that was reached."""
+
+    stage: int
 
 
 @estimator
@@ -85,7 +93,7 @@ class StagedOnlineLittlestoneLearner(PointStream):
     def _dimension(self, p):
         return max(2, super()._dimension(p))
 
-    def _plan(self, p):
+    def _numbers(self, p):
         d = self._dimension(p)
 
         def plan(horizon):
@@ -114,12 +122,8 @@ class StagedOnlineLittlestoneLearner(PointStream):
         self._check_work(p, planned.list_items)
         return planned
 
-    def _new_state(self, p, plan, run):
-        return _JointTraining(run, plan, p.hypothesis_class, self._dimension(p), p.listing)
-
-    def _publish(self, run):
-        super()._publish(run)
-        self.stage_ = run.released.stage
+    def _new_state(self, p, numbers, draws, run):
+        return _JointTraining(draws, run, numbers, p.hypothesis_class, self._dimension(p), p.listing)
 
     def _released(self):
         return {**super()._released(), "stage": self.stage_}
@@ -136,17 +140,21 @@ def _mistakes_allowed_for(plan, scale):
 class _JointTraining(Following):
     """Private state of Algorithms 3 and 4, with the paper's symbols; E holds at most k part_size mistakes."""
 
-    def __init__(self, run, plan, whole, dimension, listing):
-        super().__init__(run)
+    def __init__(self, draws, run, plan, whole, dimension, listing):
+        self.stage, self.d = 1, dimension
+        super().__init__(draws, run, whole)
         self.plan, self.H, self.d, self.listing = plan, whole, dimension, listing
         self.E, self.rounds = ([], [], []), 0  # points, labels and rounds
         self.S = [[] for _ in range(plan.n_teachers)]  # the parts of each teacher
-        self.stage, self.classes = 1, [whole] * plan.n_teachers
+        self.classes = [whole] * plan.n_teachers
         # Algorithm 2 is used twice: for |E| + Lap > U, which may be positive K + 1 times,
         self.tests = RepeatedThreshold(plan.threshold + 1, plan.above_epsilon, plan.n_releases + 1, rng=run.rng)
         # and for m + Lap > 4k/5, which may be negative d + 1 times: -m + Lap >= -floor(4k/5), as Lap is symmetric.
         self.failures = RepeatedThreshold(-(4 * plan.n_teachers // 5), plan.below_epsilon, dimension + 1, rng=run.rng)
-        self._train()
+        self._train(plan.exponent, run.rng)
+
+    def model(self) -> StagedModel:
+        return StagedModel(self.hypothesis, self.drawn[:], self.frozen, min(self.stage, self.d + 1))
 
     def _note(self, made, wrong, points, labels):
         for kept, some in zip(self.E, (points, labels, self.rounds + wrong), strict=True):
@@ -156,7 +164,7 @@ class _JointTraining(Following):
     def _fired(self):
         """Run lines 16 to 23 of Algorithm 3."""
         if self.tests.fired > self.plan.n_releases:
-            self.run.released.frozen = True  # HALT
+            self.frozen = True  # HALT
             return
         points, labels, rounds = map(np.concatenate, self.E)
         k = self.plan.n_teachers
@@ -165,26 +173,22 @@ class _JointTraining(Following):
             self.S[i].append((points[rows], labels[rows]))
             self.classes[i] = self._define_class(self.classes[i], self.S[i][-1:])
         self.E = [], [], []
-        self._train()
-        self.run.used["hypotheses"] += 1
+        self.draws.draw("hypotheses", 1, self._train)
 
-    def _train(self):
+    def _train(self, exponent, rng):
         """Run JointTrain, Algorithm 4."""
-        plan, released = self.plan, self.run.released
+        plan = self.plan
         while self.stage <= self.d + 1:
             items, score = votes(self._lists(), max_length=plan.list_bound)
             if not self.failures.test(-int(score.max(initial=0))):
-                drawn = exponential(
-                    np.append(score, np.int64(plan.bottom_score)), plan.exponent, size=plan.n_draws, rng=self.run.rng
-                )
+                drawn = exponential(np.append(score, np.int64(plan.bottom_score)), exponent, size=plan.n_draws, rng=rng)
                 codes = [items[i] for i in np.atleast_1d(drawn) if i < len(items)]
-                released.drawn.append(majority(self.H, codes) if codes else None)
-                released.hypothesis = released.drawn[-1] or released.hypothesis
+                self.drawn.append(majority(self.H, codes) if codes else None)
+                self.hypothesis = self.drawn[-1] or self.hypothesis
                 return
             self.stage += 1
-            released.stage = min(self.stage, self.d + 1)
             self.classes = [self._define_class(self.H, parts) for parts in self.S]
-        released.frozen = True  # no hypothesis of any stage: no member explains the stream
+        self.frozen = True  # no hypothesis of any stage: no member explains the stream
 
     def _lists(self):
         """Return the essential hypotheses of each teacher: line 8 of Algorithm 4."""

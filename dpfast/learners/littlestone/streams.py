@@ -8,22 +8,25 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpfast.learners.fitting import Fit, Streamed
+from dpfast.learners.model import Model
 from dpfast.learners.parameters import count, described, estimator
+from dpfast.learners.plan import Plan, Proved, Task
+from dpfast.learners.run import Run
 
 from .hypothesis import Hypothesis, restored
+from .hypothesis_class import HypothesisClass
 from .points import PrivatePointClassifier
 
 _CHUNK = 1 << 14  # rounds predicted at a time
 
 
-@dataclass
-class Released:
-    """Values that a stream has released; they may be published."""
+@dataclass(frozen=True)
+class StreamModel(Model):
+    """The hypothesis that predicts, those of all releases, and whether it is the last one."""
 
-    hypothesis: Hypothesis  # the one that predicts
-    drawn: list[Hypothesis | None] = field(default_factory=list)
-    frozen: bool = False  # whether the hypothesis is the last one
-    stage: int = 1  # for learners that have stages
+    hypothesis: Hypothesis
+    releases: list[Hypothesis | None]
+    frozen: bool
 
 
 @estimator
@@ -138,20 +141,19 @@ class PointStream(Streamed, PrivatePointClassifier):
 
     def _begin(self, p):
         """Charge, and start with the SOA of the class."""
-        plan, first = self._plan(p), p.hypothesis_class.soa_hypothesis()
-        with self._spending(self._public(p.horizon), p.rng, hypotheses=plan.n_releases) as run:
-            run.released = Released(first)
-            state = self._new_state(p, plan, run)
+        with self._running(p.horizon, p.rng) as (draws, run):
+            state = self._new_state(p, self._numbers(p), draws, run)
         self._state = state
+
+    def plan(self, task: Task) -> Plan:
+        numbers = self._numbers(self._foreseen(task))
+        size, times = numbers.list_items, numbers.n_releases
+        return Plan(hypotheses=Proved("exponential", numbers.exponent, size=size, times=times))
 
     def _follow(self, points, labels):
         """Return the predictions of these rows after learning from them in order; publish the releases."""
         with self._publishing():
             return self._state.follow(points, labels)
-
-    def _publish(self, run):
-        released = run.released
-        self.hypothesis_, self.releases_, self.frozen_ = released.hypothesis, list(released.drawn), released.frozen
 
     def _released(self):
         return {
@@ -171,20 +173,27 @@ class Following:
     """Private state of a running stream; it predicts rounds and counts mistakes until a test fires.
 
     A subclass has `tests`, and defines `_note`, which processes mistakes, and `_fired`, which is called when a test
-    fires.
+    fires. Hypotheses are drawn by `draws`, as planned; `run` is the fit that was charged.
     """
 
-    def __init__(self, run: Fit):
-        self.run = run
+    def __init__(self, draws: Run, run: Fit, whole: HypothesisClass):
+        self.draws, self.run = draws, run
+        self.hypothesis, self.frozen = whole.soa_hypothesis(), False
+        self.drawn: list[Hypothesis | None] = []
+        draws.show(self.model)
+
+    def model(self) -> StreamModel:
+        """Return the model of what was released."""
+        return StreamModel(self.hypothesis, self.drawn[:], self.frozen)
 
     def follow(self, points, labels):
         """Predict rows in order and learn from them."""
-        predicted, start, released = np.empty(len(points), np.int64), 0, self.run.released
+        predicted, start = np.empty(len(points), np.int64), 0
         while start < len(points):
             stop = min(start + _CHUNK, len(points))
-            guess = released.hypothesis(points[start:stop])
+            guess = self.hypothesis(points[start:stop])
             made, fired = stop - start, None
-            if not released.frozen:
+            if not self.frozen:
                 wrong = np.flatnonzero(guess != labels[start:stop])
                 fired = self.tests.run(made, wrong)
                 made = made if fired is None else fired + 1

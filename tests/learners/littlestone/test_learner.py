@@ -8,8 +8,16 @@ from sklearn.base import clone
 import dpfast.learners.littlestone.learner as learner_module
 import dpfast.learners.littlestone.points as points_module
 from dpfast.accounting import Budget, BudgetExceeded, sparse_sample_delta
+from dpfast.base import Task
 from dpfast.learners.littlestone.splits import classes_of_parts, rows_of_parts
-from dpfast.littlestone import FiniteClass, LittlestoneLearner, OnlineLittlestoneLearner, PointFunctions, Thresholds
+from dpfast.littlestone import (
+    FiniteClass,
+    LittlestoneLearner,
+    OnlineLittlestoneLearner,
+    PointFunctions,
+    StagedLittlestoneLearner,
+    Thresholds,
+)
 from dpfast.mechanisms.sparse_sample import votes
 
 ALPHA = 0.1
@@ -93,7 +101,7 @@ def test_one_row_changes_one_teachers_lists_and_so_the_largest_vote_by_at_most_o
 
 def test_a_run_tests_and_draws_with_what_its_plan_says_and_gives_rows_to_teachers_at_random(monkeypatch, rng):
     tests, draws, teachers = [], [], []
-    above, sample, parts = learner_module.AboveThreshold, points_module.sparse_sample, learner_module.rows_of_parts
+    above, sample, parts = points_module.AboveThreshold, points_module.sparse_sample, learner_module.rows_of_parts
 
     def note(function, noted):
         def noting(*arguments, **given):
@@ -102,7 +110,7 @@ def test_a_run_tests_and_draws_with_what_its_plan_says_and_gives_rows_to_teacher
 
         return noting
 
-    monkeypatch.setattr(learner_module, "AboveThreshold", note(above, tests))
+    monkeypatch.setattr(points_module, "AboveThreshold", note(above, tests))
     monkeypatch.setattr(points_module, "sparse_sample", note(sample, draws))
     monkeypatch.setattr(learner_module, "rows_of_parts", note(parts, teachers))
     learner = LittlestoneLearner(
@@ -276,3 +284,26 @@ def test_data_that_will_not_do_is_refused_before_the_charge(X, y, message):
     with pytest.raises(ValueError, match=message):
         LittlestoneLearner(1.0, 1e-6, Thresholds(9), budget=budget).fit(X, y)
     assert budget.charges == ()
+
+
+@pytest.mark.parametrize(
+    ("learner", "times"),
+    [
+        (LittlestoneLearner(hypothesis_class=Thresholds(9)), {"accuracy": 1, "hypothesis": 1}),
+        (StagedLittlestoneLearner(hypothesis_class=Thresholds(9), scale=1e-4), {"stage": 1, "hypothesis": 1}),
+        (
+            StagedLittlestoneLearner(
+                hypothesis_class=Thresholds(9), scale=1e-4, proper_share=0.1, probability_share=0.2
+            ),
+            {"stage": 1, "hypothesis": 1, "member": 1, "class counts (0.2 of epsilon)": 1},
+        ),
+        (OnlineLittlestoneLearner(hypothesis_class=Thresholds(9), horizon=1000, n_releases=7), {"hypotheses": 7}),
+    ],
+    ids=lambda each: type(each).__name__,
+)
+def test_a_learner_of_a_class_has_a_plan_of_what_it_releases(learner, times):
+    plan, numbers = learner.plan(Task(1.0, 1e-6)), learner.estimate()
+    assert {name: each.times for name, each in plan.items()} == times
+    (drawn,) = [plan[name] for name in ("hypothesis", "hypotheses") if name in plan]
+    assert drawn.noise == numbers.exponent
+    assert learner.plan(Task(0.5, 1e-6)) != plan == learner.plan(Task(1.0, 1e-6))

@@ -18,7 +18,8 @@ from dpfast.accounting.littlestone import _divergence
 from dpfast.learners.fitting import Fit
 from dpfast.learners.littlestone import staged_online
 from dpfast.learners.littlestone.splits import equal_parts
-from dpfast.learners.littlestone.streams import Released
+from dpfast.learners.plan import Plan, Proved, Task
+from dpfast.learners.run import Run
 from dpfast.littlestone import FiniteClass, PointFunctions, StagedOnlineLittlestoneLearner, Thresholds
 
 TABLE = np.array([[1, 1], [0, 1], [0, 0]])  # thresholds on two points
@@ -51,13 +52,14 @@ def twin_law(stream, plan, listing="stage"):
 
 def product_outcome(stream, plan, listing, rng):
     H = CLASS
-    run = Fit(H, rng)
-    run.used["hypotheses"] = 0
-    run.released = released = Released(H.soa_hypothesis())
-    learner = staged_online._JointTraining(run, plan, H, 2, listing)
+    paid, task = Fit(H, rng), Task(1.0, 1e-6)
+    planned = Plan(hypotheses=Proved("exponential", plan.exponent, times=plan.n_releases))
+    draws = Run(paid, planned, planned.solve(task), iter)
+    learner = staged_online._JointTraining(draws, paid, plan, H, 2, listing)
 
     def seen():
-        return tuple(released.hypothesis(EVERY).tolist()), released.stage, released.frozen
+        model = learner.model()
+        return tuple(model.hypothesis(EVERY).tolist()), model.stage, model.frozen
 
     outcome = [seen()]
     for x, y in stream:
