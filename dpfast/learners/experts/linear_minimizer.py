@@ -12,7 +12,7 @@ from dpfast.learners.experts.playing import REPLACE, draws, follow
 from dpfast.learners.fitting import Private, Public
 from dpfast.learners.model import FloatArray, Model
 from dpfast.learners.parameters import BETWEEN_0_AND_1, OUT_OF_RANGE, VERBOSE, choice, estimator, parameter
-from dpfast.learners.plan import Plan, Task
+from dpfast.learners.plan import Plan, Planner, Task
 from dpfast.learners.run import Run
 from dpfast.learners.scikit import BaseEstimator
 from dpfast.tables.signed_rows import signed_rows
@@ -26,7 +26,7 @@ class Average(Model):
 
 
 @estimator
-class LinearMinimizer(Private, Watched, BaseEstimator):
+class LinearMinimizer(Planner, Private, Watched, BaseEstimator):
     """Private minimizer of <theta, x> over the simplex, for vectors x without labels [DR11, Algorithm 17]_.
 
     There is one expert per coordinate. In round t an expert is drawn with probability proportional to exp(-eta * its
@@ -103,16 +103,6 @@ class LinearMinimizer(Private, Watched, BaseEstimator):
         return self
 
     def plan(self, task: Task) -> Plan:
-        """Return the draws that a fit makes, one for each row.
-
-        Parameters
-        ----------
-        task : Task
-
-        Returns
-        -------
-        Plan
-        """
         return Plan(draws=draws(task, self.calibration, task.n_columns))
 
     def _progress(self, rounds, what, total):

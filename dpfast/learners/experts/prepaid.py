@@ -5,13 +5,13 @@ from typing import Any
 from dpfast import random
 from dpfast.accounting import Budget, PrivacySpend, Release
 from dpfast.learners.parameters import BUDGET, PrivateParameters, estimator, parameter
-from dpfast.learners.plan import Plan, Task
+from dpfast.learners.plan import Planner, Task
 from dpfast.learners.run import Run
 from dpfast.mechanisms.draws import ExclusiveAccess
 
 
 @estimator
-class Prepaid(PrivateParameters):
+class Prepaid(Planner, PrivateParameters):
     """Base of such objects; `_paid` has the parameters of the claim, whatever becomes of the attributes, and its cost.
 
     Attributes
@@ -31,19 +31,6 @@ class Prepaid(PrivateParameters):
         del self.random_state
         self._access = ExclusiveAccess(f"a {type(self).__name__}")
         return self._paid
-
-    def plan(self, task: Task) -> Plan:
-        """Return everything that is released for one charge; a function of the parameters and of the task alone.
-
-        Parameters
-        ----------
-        task : Task
-
-        Returns
-        -------
-        Plan
-        """
-        raise NotImplementedError
 
     def _start(self, n_rows: int | None) -> Run:
         """Return the run of a plan, from which all noise and all draws come; `n_rows` is the number that is public."""

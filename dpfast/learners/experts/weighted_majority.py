@@ -120,16 +120,7 @@ class RandomizedWeightedMajority(Prepaid):
         self._parts: list[np.ndarray] = []
 
     def plan(self, task: Task) -> Plan:
-        """Return the actions of a phase, whose number of rounds is `task.n_rows`; with a horizon there is one phase.
-
-        Parameters
-        ----------
-        task : Task
-
-        Returns
-        -------
-        Plan
-        """
+        # of a phase of task.n_rows rounds; with a horizon there is one
         assert task.n_rows is not None
         eta, width = self._rate(task, self._paid.calibration), experts_range(task.neighbors)
         whole = Cost("range", eta * width * (1 + SLACK), times=task.n_rows)

@@ -21,7 +21,7 @@ from dpfast.learners.parameters import (
     parameter,
     real,
 )
-from dpfast.learners.plan import Plan, Proved, Task
+from dpfast.learners.plan import Plan, Planner, Proved, Task
 from dpfast.learners.probabilities import Probabilities, confusion, set_apart
 from dpfast.learners.run import Run
 from dpfast.learners.saving import Saved
@@ -40,7 +40,7 @@ _KINDS = {kind.__name__: kind for kind in (FiniteClass, PointFunctions, Threshol
 
 
 @estimator
-class PrivatePointClassifier(Private, Saved, ClassifierMixin, BaseEstimator):
+class PrivatePointClassifier(Planner, Private, Saved, ClassifierMixin, BaseEstimator):
     """Base of the private learners of a hypothesis class; has the parameters `hypothesis_class` and `dimension`.
 
     A subclass defines `_numbers`, which returns the numbers of a run with checked parameters, and `plan`.
@@ -83,19 +83,6 @@ class PrivatePointClassifier(Private, Saved, ClassifierMixin, BaseEstimator):
         named tuple
         """
         return self._numbers(self._foreseen())
-
-    def plan(self, task: Task) -> Plan:
-        """Return everything that is released; a function of the parameters and of the task alone.
-
-        Parameters
-        ----------
-        task : Task
-
-        Returns
-        -------
-        Plan
-        """
-        raise NotImplementedError
 
     def _foreseen(self, task=None):
         """Return the plain values of the parameters that determine a plan; of a task, if given, its budget."""
