@@ -51,8 +51,8 @@ Open Scope R_scope.
 
 Ltac value :=
   unfold naive_bayes_rho, histogram_square, lone, pairs_width, boosting_moves, selection_price, tests_epsilon,
-    experts_width, winnow_width, feature_width, weight_fits, draws_rho, draw_epsilon, laplace_epsilon, noise_square, counts_square, logistic_square,
-    residual_factor, changed, Rmax, Rabs; simpl;
+    experts_width, winnow_width, feature_width, weight_fits, draws_rho, draw_epsilon, laplace_epsilon, noise_square,
+    counts_square, logistic_square, residual_factor, changed, Rmax, Rabs; simpl;
   repeat match goal with
   | |- context [Rcase_abs ?a] => destruct (Rcase_abs a)
   | |- context [Rle_dec ?a ?b] => destruct (Rle_dec a b)
@@ -308,6 +308,14 @@ def bounded():
         yield at_most(term, mu), "unfold draws_mu_square; split; interval with (i_prec 120)"
 
 
+def divergences():
+    """Renyi divergences of order 1 + b: (1 + b) rho, with rho = mu^2 / 2 of Gaussian noise and T r^2 / 8 of draws."""
+    for b, times in itertools.product((0.25, 8.0), (2, 50)):
+        for kind, term in (("gaussian", "noise_square 1 2 / 2"), ("zcdp", "1 / 2"), ("range", "draws_rho 1 (1 / 2) 1")):
+            divergence = Cost(kind, 0.5, times=times).renyi(b)
+            yield at_most(f"{times} * ((1 + {real(b)}) * ({term}))", divergence)
+
+
 def sums():
     """Sums with discrete Gaussian noise: mu^2 = T (s / sigma)^2, and its distance T m / (24 sigma^2)."""
     for sigma, moved, times, size in ((10**6, 10**5, 1, 1), (3 * 10**5, 999, 40, 100)):
@@ -339,6 +347,12 @@ def naive_bayes():
         sigma = Fraction(solved.noise["histogram"]) * steps
         rho = f"naive_bayes_rho {replaced} {columns} {steps} {real(sigma)}"
         yield at_most(f"2 * {rho}", Fraction(cost.size) ** 2)
+        unit = Task(**{**vars(task), "rows_per_unit": 3})
+        (of_units,) = plan.solve(unit).cost
+        noise = f"{real(Fraction(plan.solve(unit).noise['histogram']))}"
+        yield at_most(
+            f"noise_square (3 * 3 * histogram_square {replaced} {columns}) {noise}", Fraction(of_units.size) ** 2
+        )
         spent = accounting.zcdp_epsilon(Fraction(cost.size) ** 2 / 2, 1e-6)
         found = order(cost.size**2 / 2, spent)
         yield f"zcdp_fits ({rho}) {real(spent)} {real(1e-6)}", f"unfold_plan; order {real(found)}"
@@ -368,6 +382,7 @@ GROUPS = {
     "list": Group("Plans.counts_square", "dpfast.learners.lists.plan.ListShares.parts", lists),
     "bounded": Group("Plans.draws_mu_square", "dpfast.accounting.costs.Cost.gaussian", bounded),
     "naive_bayes": Group("NaiveBayes.naive_bayes_rho", "dpfast.learners.plan.Plan.solve", naive_bayes),
+    "divergences": Group("Plans.draws_rho", "dpfast.accounting.costs.Cost.renyi", divergences),
     "sums": Group("Plans.noise_square", "dpfast.accounting.costs.discrete_gaussian_cost", sums),
 }
 
