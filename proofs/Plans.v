@@ -29,6 +29,14 @@ Proof.
   - rewrite Rmult_1_l. destruct N; [rewrite norm_opp|]; apply sum_add_remove; auto.
 Qed.
 
+(** A row that loses its label is left out: it moves sums by no more than a row that is replaced, which is paid for. *)
+Theorem sum_moves_without_label {Row J} (coords : list J) (adds : Row -> J -> R) r a b :
+  0 <= r -> (forall x, norm coords (adds x) <= r) -> near false a b ->
+  norm coords (fun j => total adds a j - total adds b j) <= changed true * r.
+Proof.
+  intros R0 B N. eapply Rle_trans; [apply (sum_moves coords adds r false a b R0 B N)|]. simpl. lra.
+Qed.
+
 (** * Residuals: the sum of a round of the logistic learner *)
 
 Definition residual_factor (classes : nat) : R := if Nat.eqb classes 2 then 1 else 2.

@@ -593,6 +593,18 @@ ROWS = (
         "figures: factor 2 of moved cells dropped",
     ),
     Row(
+        "rows without a label, which are left out",
+        "learners.private",
+        "proofs_privacy.md#Rows without a label",
+        "",
+        "Plans.sum_moves_without_label",
+        "",
+        "premises/test_unlabelled.py::test_rows_without_a_label_give_the_model_of_the_others",
+        "premises/test_unlabelled.py::test_a_row_that_loses_its_label_moves_no_more_than_was_charged",
+        "rows without a label: intervals in an order",
+        open="that releases other than sums move by no more for a removed row than for a replaced one",
+    ),
+    Row(
         "units of k rows: sums",
         "learners.units",
         "privacy_theorems.md#The other theorems",

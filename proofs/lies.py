@@ -130,7 +130,7 @@ DEFINITIONS = [
         ("selection at half its price", "R := 2 * ln", "R := ln"),
         ("any counts are monotone", "/ threshold_scale + 2 * / test_scale", "/ threshold_scale + / test_scale"),
         ("labels are never lone", "words * each + labels * of_labels", "words * each"),
-        ("noise is not squared", "m / (s * s)", "m / s"),
+        ("noise is not squared", "(m s : R) : R := m / (s * s)", "(m s : R) : R := m / s"),
         ("Laplace noise for half", "R := moved / scale", "R := moved / (2 * scale)"),
     )
 ]

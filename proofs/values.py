@@ -26,9 +26,9 @@ from dpfast.accounting.zcdp import draws_rho
 from dpfast.base import ExponentialDraw, LaplaceSum, Plan, Task
 from dpfast.learners import discovery
 from dpfast.learners.experts.statistical_query import StatisticalQueryOracle
-from dpfast.learners.halfspaces.images import LIMIT, CodeImage
+from dpfast.learners.halfspaces.images import LIMIT, CodeShape
 from dpfast.learners.halfspaces.measure import CAP, LazyBregman, Local
-from dpfast.learners.halfspaces.model import Noise, sensitivity
+from dpfast.learners.halfspaces.model import Grid, releases, sensitivity
 from dpfast.learners.halfspaces.pairs import draws
 from dpfast.learners.halfspaces.steepness import STEPS
 from dpfast.learners.halfspaces.weak import NoisyCentering, NoisyStump
@@ -102,40 +102,33 @@ def openings():
         yield equal(f"counts_square {replaced} {columns} {weight} {rows}", moves)
 
 
-def _image(columns, by_margin=False, by_middle=False):
-    image = CodeImage.__new__(CodeImage)
-    image._rows = SimpleNamespace(sizes=(3,) * columns)
-    image._weight = max(1, round(columns**0.5 / 2))
-    image.size, image.opening_size, image.by_margin, image.by_middle = (
-        3 * columns,
-        3 * columns + 2,
-        by_margin,
-        by_middle,
-    )
-    return image
+def _shape(columns, by_margin=False, by_middle=False):
+    shape = CodeShape((3,) * columns, (0,) * columns, 2, True)
+    shape.by_margin, shape.by_middle = by_margin, by_middle
+    return shape
 
 
 def images():
     for (name, replaced), columns in itertools.product(RELATIONS, (1, 14, 60)):
-        image = _image(columns)
-        moves = image.opening_square(changed_rows(name))
-        yield equal(f"counts_square {replaced} {columns} {image._weight} 1", moves)
+        shape = _shape(columns)
+        moves = shape.opening_square(changed_rows(name))
+        yield equal(f"counts_square {replaced} {columns} {shape._weight} 1", moves)
 
 
-def noises():
+def halfspaces():
     """The opening costs `paid` rounds, and what follows the rounds costs 2 `paid` more."""
     grid = itertools.product(RELATIONS, ((False, False), (True, False), (True, True)), (20, 61))
     for (name, replaced), (by_margin, by_middle), rounds in grid:
-        image = _image(14, by_margin, by_middle)
-        given = {"neighbors": name, "n_rounds": rounds, "rows_per_unit": 1, "epsilon": 1.0, "delta": 1e-6}
-        noise = Noise(SimpleNamespace(**given), image, 2, 0)
-        (cost,) = noise.cost
-        moves = Fraction(noise.sigma) * Fraction(cost.size)  # all releases together, in steps
-        once = f"{noise.unit**2} * counts_square {replaced} 14 {image._weight} 1"
-        levels = f"{noise.level_unit**2} * counts_square {replaced} 1 0 1"
-        middle = f"{noise.middle_unit**2} * (changed {replaced} * {STEPS} * (changed {replaced} * {STEPS}))"
+        shape, task = _shape(14, by_margin, by_middle), Task(epsilon=1.0, delta=1e-6, neighbors=name)
+        opening = releases(task, shape, rounds)["opening"]
+        (cost,) = opening.cost
+        steps = Grid.of(shape, 2, rounds, name)
+        moves = Fraction(opening.noise) * Fraction(cost.size)  # all releases together, in steps
+        once = f"{steps.opening**2} * counts_square {replaced} 14 {shape._weight} 1"
+        levels = f"{steps.levels**2} * counts_square {replaced} 1 0 1"
+        middle = f"{steps.middle**2} * (changed {replaced} * {STEPS} * (changed {replaced} * {STEPS}))"
         after = {0: [], 1: [levels], 2: [levels, middle]}[by_margin + by_middle]
-        each = f"{rounds} * logistic_square {replaced} 2 {image.reach}"
+        each = f"{rounds} * logistic_square {replaced} 2 {shape.reach}"
         yield at_most(" + ".join([each, once, *after]), moves**2, Fraction(1, 100))
 
 
@@ -362,8 +355,8 @@ GROUPS = {
     "changed": Group("Plans.changed", "dpfast.learners.parameters.changed_rows", changed),
     "logistic": Group("Plans.logistic_square", "dpfast.learners.halfspaces.model.sensitivity", logistic),
     "counts": Group("Plans.counts_square", "dpfast.accounting.opening.opening_moves", openings),
-    "images": Group("Plans.counts_square", "dpfast.learners.halfspaces.images.CodeImage.opening_square", images),
-    "halfspace": Group("Plans.logistic_square", "dpfast.learners.halfspaces.model.Noise", noises),
+    "images": Group("Plans.counts_square", "dpfast.learners.halfspaces.images.CodeShape.opening_square", images),
+    "halfspace": Group("Plans.logistic_square", "dpfast.learners.halfspaces.model.releases", halfspaces),
     "survey": Group("Plans.noise_square", "dpfast.learners.discovery.plan", surveys),
     "experts": Group("Plans.experts_width", "dpfast.accounting.experts.experts_range", experts),
     "winnow_width": Group("Plans.winnow_width", "dpfast.accounting.winnow.winnow_range", winnow_widths),
