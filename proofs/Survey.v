@@ -364,9 +364,9 @@ Proof.
   intros E All Other One Differ counts. rewrite <- words_twice. apply look_is_attained; auto.
 Qed.
 
-(** Looks that move by m and m' in squares, with noise of the scales that discovery plans for a part h of the survey and
-    the rest, cost what one look at the noise sigma does. *)
-Theorem two_looks m m' sigma h :
-  0 < m -> 0 < m' -> 0 < sigma -> 0 < h < 1 ->
-  m / (sigma * sigma / h) + m' / (sigma * sigma / (m / m' * (1 - h))) = m / (sigma * sigma).
-Proof. intros. field. repeat split; lra. Qed.
+(** Looks at p columns that move by r (p + c^2) and r p in squares, with the same noise, cost what discovery plans: what
+    one look that moves by r (2 p + c^2) does. *)
+Theorem two_looks p c r sigma :
+  0 < sigma ->
+  r * (p + c * c) / (sigma * sigma) + r * p / (sigma * sigma) = r * (2 * p + c * c) / (sigma * sigma).
+Proof. intros. field. lra. Qed.

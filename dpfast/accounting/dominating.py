@@ -241,7 +241,8 @@ def cover_renyi(curve: CoverCurve, b: float) -> float:
     if b * above[-1] < 1:  # the mean of (P/Q)^b - 1: P(-E) = e^-E P(E)
         more = float(p @ (np.expm1(b * above) + np.exp(-above) * np.expm1(-b * above)))
         return math.log1p(more * _UP) / b * _UP
-    size = float(special.logsumexp(b * loss, b=mass))
+    with np.errstate(divide="ignore"):
+        size = float(special.logsumexp(b * loss + np.log(mass)))
     return (max(size, 0.0) * _UP + _UP - 1) / b
 
 

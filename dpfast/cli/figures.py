@@ -44,6 +44,7 @@ def figures(estimator, X, y, rng, *, epsilon=None, neighbors=None, budget=None, 
 
     from dpfast import metrics
     from dpfast.accounting.numbers import exact
+    from dpfast.learners.others import labels_as_learned
     from dpfast.learners.units import bounded_rows, own_generator
     from dpfast.metrics.ranking import usual_bins
     from dpfast.tables.encoding import Encoding
@@ -60,7 +61,7 @@ def figures(estimator, X, y, rng, *, epsilon=None, neighbors=None, budget=None, 
     if isinstance(X, Encoding) and relation == "replace":
         relation, part = "add-remove", part / 2
     paid = {"epsilon": part / rows_per_unit, "neighbors": relation, "random_state": rng}
-    true, predicted = _places(y, classes), _places(estimator.predict(X), classes)
+    true, predicted = _places(labels_as_learned(estimator, y), classes), _places(estimator.predict(X), classes)
     scores = estimator.predict_proba(X)[:, 1] if two else None
     if budget is not None:
         budget.charge(epsilon or estimator.epsilon, neighbors=charged, what={"model": "score"})

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_consistent_length, validate_data
 from dpfast.learners.batches import in_batches
 from dpfast.learners.fitting import Fit, Private, Public
 from dpfast.learners.notes import notes_of, warn_of_lost
+from dpfast.learners.others import score
 from dpfast.learners.parameters import VERBOSE, estimator
 from dpfast.learners.reading import TableReader
 from dpfast.learners.saving import Read, Saved
@@ -209,6 +210,7 @@ class PrivateClassifier(TableReader, Private, Saved, Shown, Watched, TableClassi
     """
 
     verbose: bool = VERBOSE
+    score = score
 
     @watched
     def fit(

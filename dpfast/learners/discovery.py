@@ -2,26 +2,26 @@
 
 Every cell has a fixed code or is a word of its own (`dpfast.tables.cells`). The survey looks at the table twice. The
 first look counts the rows of each label, of each word, and of few cells of each column: missing, zero, and a power of
-two of each sign, or a year. The second look divides the powers of two and the years that hold rows into many bins, and
-counts these. All counts of a look are one Gaussian release (`dpfast.mechanisms.opening`). Everything below is computed
-from the counts and is defined for every outcome: about BINS bins of numbers and of dates, words that enough rows have,
-and labels. A column in which nothing is clear of the noise has bins at public places, or groups of words. From there on
-the table is read as if the bins and words had been declared.
+two of each sign, or a year. The second look divides the powers of two and the years that hold rows into many parts, and
+counts these, and the groups of words that were not published. All counts of a look are one Gaussian release
+(`dpfast.mechanisms.opening`), and both have the same noise. Everything below is computed from the counts and is defined
+for every outcome: at most about BINS bins of numbers and of dates, words that enough rows have, and labels. A column in
+which nothing is clear of the noise has bins at public places, or groups of words. From there on the table is read as if
+the bins and words had been declared.
 """
 
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
 from typing import Any
 
 import numpy as np
 
 from dpfast.accounting import Cost
 from dpfast.accounting.numbers import decimal_above, exact, split
-from dpfast.accounting.opening import Survey, opening_moves, opening_threshold, survey_noise
+from dpfast.accounting.opening import opening_moves, opening_threshold, survey_noise
 from dpfast.learners.parameters import LARGEST_SCALE, changed_rows
 from dpfast.mechanisms.opening import OpeningHistogram
 from dpfast.tables.cells import (
@@ -41,22 +41,24 @@ from dpfast.tables.words import Counts
 
 UNIT = 1 << 30  # grid steps per row, or fewer if the noise is too large for it
 WORDS_SHARE = Fraction(1, 10)  # of delta, for publishing words of columns, and as much for publishing labels
-SHARES = Fraction(6, 100), Fraction(1, 8), Fraction(1, 4)  # of the bill
-PAIR_SHARES = Fraction(1, 8), Fraction(1, 4)  # of epsilon and delta
-LABEL_WEIGHTS = 1, 2, 4, 8  # squares, as multiples of the number of columns
-COMMON_CELL, COMMON_LABEL = 0.25, 0.3  # shares of the rows
+LOOKS = Fraction(1, 50), Fraction(1, 25)  # shares of either look in the bill
+PAIR = Fraction(25, 4)  # times as much of epsilon and delta for the survey
+LABEL_WEIGHTS = 1, 2, 4, 8  # shares of labels, as multiples of that of a look
+COMMON_CELL, COMMON_LABEL, RARE_LABEL = 0.25, 0.3, 0.02  # shares of the rows
 ROWS_A_COLUMN = 30  # from which arrays are surveyed at epsilon 1, and those of FEW_COLUMNS from FEW_ROWS_A_COLUMN
 FEW_COLUMNS, FEW_ROWS_A_COLUMN = 32, 8
-FIRST_LOOK = Fraction(2, 3)  # share of the survey, in squares of sensitivity over noise
-BINS, CELLS = 32, 128  # of numbers or dates of a column: about so many bins, and cells of the second look
-SURE, LIKELY = 4.0, 2.5  # deviations from which a cell holds rows, and from which it does beside another one
+BINS, CELLS = 32, 128  # of numbers or dates of a column: at most about so many bins, and cells of the second look
+LEAST_BINS = 16  # and at least so many bins, even if the rows of each are not clear of noise
+SURE, LIKELY = 4.0, 2.5  # deviations from which a cell holds rows, and from which it does beside another one, or again
+OTHERS = 2.0  # deviations from which rows have another label than the only one that was discovered
 TAIL = 0.005  # share of the rows that may lie beyond either end, or that are too few for a bin
 NARROW = 32  # a cell of a width of less than one in so many of its ends is divided at whole numbers only
 MOST_WORDS = 250  # discovered for one column
+FEW = 0.02  # there are edges beyond the cells that hold rows, unless clearly less than this share is in none of them
 SOME = 0.1  # a column of texts has numbers, or dates, if at least this share of the counted rows has them
 NUMBERS = 1 / 3  # a column of texts has no words but those found, if this share of the rows is seen to have numbers
 COMMON = 32  # a word is common if one in so many rows has it; where none could be published, other words are grouped
-LEAST_CELL = 4.0  # deviations of its noise that a cell of the second look should have in rows
+LEAST_CELL = 2.0  # deviations of its noise that a cell of the second look should have in rows
 _MOST_EDGES = 4 * BINS  # of the numbers or dates of a column
 _WIDEST_EDGES, _WIDEST_WORDS = tuple(map(float, range(_MOST_EDGES))), tuple(map(str, range(MOST_WORDS)))
 LARGEST = 2.0**44
@@ -70,13 +72,12 @@ _USUAL_DAYS = np.arange(-18263.0, 21916.0, 1461.0)  # and of dates: every four y
 class SurveyPlan:
     """The planned survey, its cost, and the budget that it leaves.
 
-    `first` counts columns in the first look, `second` in the second one, and `labels` the labels. `cost` is that of the
-    survey, and `total` that of the survey and the learner together; empty if it is the pair (epsilon, delta).
-    `epsilon` and `delta` are told to the learner, and `noise` is that of its parts, if it named them.
+    `look` counts columns in either look, and `labels` the labels. `cost` is that of the survey, and `total` that of the
+    survey and the learner together; empty if it is the pair (epsilon, delta). `epsilon` and `delta` are told to the
+    learner, and `noise` is that of its parts, if it named them.
     """
 
-    first: OpeningHistogram
-    second: OpeningHistogram
+    look: OpeningHistogram
     labels: OpeningHistogram
     cost: tuple[Cost, ...]
     epsilon: float = 0.0
@@ -103,31 +104,35 @@ def plan(
     `n` is the number of rows, if it is public. `learner` are the arguments `kind`, `pure` and `rest` of
     `dpfast.accounting.opening.survey_noise`.
 
-    The share "auto" is the smaller one of the first two of SHARES at which both a cell with COMMON_CELL of the rows
-    and, if labels are open, a label with COMMON_LABEL of them are clear of noise. If neither will do, it is the
-    smallest at which the label is, the first one excepted. Labels weigh no more than that takes. Without a public
-    number of rows, the share is the first one.
+    With the share "auto", either look has the first share of LOOKS at which a cell with COMMON_CELL of the rows is
+    clear of noise, or the last one. Labels that are open have the first one of LABEL_WEIGHTS times as much, but the
+    last, at which a label with RARE_LABEL of the rows is discovered; if none will do, the first one of the last two at
+    which a label with COMMON_LABEL is, or the last. Without a public number of rows, all have the first share of LOOKS.
 
     A ValueError refuses a budget that does not suffice, words to be discovered with delta = 0, and more than
     MOST_COLUMNS columns to be discovered.
     """
     refuse_many(len(schema.to_find))
     given = neighbors, labels, rows_per_unit, learner
-    if n is None or (share != "auto" and labels != "open"):
-        return _plan(schema, epsilon, delta, _shares(learner)[0] if share == "auto" else share, 1, *given)
-    shares = _shares(learner) if share == "auto" else (share,)
-    weights = LABEL_WEIGHTS if labels == "open" else (1,)
-    for some, cell in ((shares[:2], COMMON_CELL), (shares[-2:], math.inf)):
-        for part, weight in product(some, weights):
-            planned = _plan(schema, epsilon, delta, part, weight, *given)
-            if SURE * planned.first.deviation <= n * cell and (labels != "open" or labels_seen(planned, n)):
+    looks = LOOKS if share == "auto" else (share,)
+    if n is None:
+        return _plan(schema, epsilon, delta, share, looks[0], 1, *given)
+    for part in looks:
+        planned = _plan(schema, epsilon, delta, share, part, 1, *given)
+        if SURE * planned.look.deviation <= n * COMMON_CELL:
+            break
+    wanted = ((RARE_LABEL, LABEL_WEIGHTS[:3]), (COMMON_LABEL, LABEL_WEIGHTS[2:])) if labels == "open" else ()
+    for rows, weights in wanted:
+        for weight in weights:
+            planned = _plan(schema, epsilon, delta, share, part, weight, *given)
+            if labels_seen(planned, n, rows):
                 return planned
     return planned
 
 
-def labels_seen(planned: SurveyPlan, n: int) -> bool:
-    """Return whether a label with a share COMMON_LABEL of n rows is discovered, nearly always."""
-    return planned.labels.least + LIKELY * planned.labels.deviation <= n * COMMON_LABEL
+def labels_seen(planned: SurveyPlan, n: int, rows: float = COMMON_LABEL) -> bool:
+    """Return whether a label with this share of n rows is discovered, nearly always."""
+    return planned.labels.least + LIKELY * planned.labels.deviation <= n * rows
 
 
 def suffice(n: int, d: int, epsilon: float) -> bool:
@@ -135,35 +140,35 @@ def suffice(n: int, d: int, epsilon: float) -> bool:
     return d > 0 and (n >= ROWS_A_COLUMN * d / math.sqrt(epsilon) or (d <= FEW_COLUMNS and n >= FEW_ROWS_A_COLUMN * d))
 
 
-def _shares(learner):
-    return PAIR_SHARES if learner.get("kind", "pair") == "pair" else SHARES
+def _plan(schema, epsilon, delta, share, look, weight, neighbors, labels, rows_per_unit, learner):
+    """Return the plan of a survey in which the square of the weight of labels is this multiple of the columns.
 
-
-def _plan(schema, epsilon, delta, share, weight, neighbors, labels, rows_per_unit, learner):
-    """Return the plan of a survey in which the square of the weight of labels is this multiple of the columns."""
+    The share "auto" is the one at which either look has the share `look`.
+    """
     epsilon, delta = exact("epsilon", epsilon), exact("delta", delta)
     columns = len(schema.to_find)
-    weight = 0 if labels is None else max(1, round(math.sqrt(columns * weight / (1 if labels == "open" else 4))))
+    parts = 2 + (0 if labels is None else Fraction(weight) / (1 if labels == "open" else 4))
+    if share == "auto":
+        share = look * parts if learner.get("kind", "pair") != "pair" else look * PAIR
+    weight = 0 if labels is None else max(1, round(math.sqrt(columns * (parts - 2))))
     if not delta:
         moved = changed_rows(neighbors) * rows_per_unit
-        return _pure_plan(schema, epsilon, labels, moved * columns, moved * (columns + (labels is not None)), share)
+        return _pure_plan(schema, epsilon, labels, moved * (2 * columns + (labels is not None)), share)
     words = [sum(map(_holds_words, schema.columns)), int(labels == "open")]
     delta_of_words = delta * WORDS_SHARE * sum(map(bool, words))
-    moves = [opening_moves(counted, neighbors, rows_per_unit) for counted in (columns + weight**2, columns)]
+    moves = opening_moves(2 * columns + weight**2, neighbors, rows_per_unit)  # of both looks and of the labels
     unit = UNIT
     while True:
-        noise = survey_noise(epsilon, delta, share, moves=moves[0], unit=unit, words=delta_of_words, **learner)
-        scales = _looks(noise, moves)
-        if max(scales) <= LARGEST_SCALE or unit == 1:
+        noise = survey_noise(epsilon, delta, share, moves=moves, unit=unit, words=delta_of_words, **learner)
+        if noise.sigma <= LARGEST_SCALE or unit == 1:
             break
         unit //= 2
     chance = float(delta * WORDS_SHARE * (1 if learner.get("kind") != "pair" or share == 1 else exact("share", share)))
     histogram = [
-        _histogram(scales[0], each, chance, of, rows_per_unit)
+        _histogram(noise.sigma, each, chance, of, rows_per_unit)
         for each, of in zip((unit, unit * max(1, weight)), words, strict=True)
     ]
-    second = OpeningHistogram(scales[1], unit)
-    return SurveyPlan(histogram[0], second, histogram[1], noise.cost, *noise[2:])
+    return SurveyPlan(*histogram, noise.cost, *noise[2:])
 
 
 def widest(schema: Schema) -> list[CodeColumn]:
@@ -186,12 +191,6 @@ def widest(schema: Schema) -> list[CodeColumn]:
     return made
 
 
-def _looks(noise: Survey, moves: Sequence[int]) -> list[float]:
-    """Return the scales of both looks, which together cost what one with the noise of the survey costs."""
-    shares = (FIRST_LOOK, Fraction(moves[0], moves[1]) * (1 - FIRST_LOOK))
-    return [noise.sigma / math.sqrt(share) * (1 + 1e-12) for share in shares]
-
-
 def _histogram(sigma, unit, delta, words, rows_per_unit):
     """Return a histogram in which so many columns hold words, and lone ones are published with probability `delta`."""
     if not words:
@@ -201,7 +200,7 @@ def _histogram(sigma, unit, delta, words, rows_per_unit):
     return OpeningHistogram(sigma, unit, threshold, lone=delta / words)
 
 
-def _pure_plan(schema, epsilon, labels, moved, moved_first, share):
+def _pure_plan(schema, epsilon, labels, moved, share):
     """Return the plan for delta = 0, with discrete Laplace noise on counts that move by so much in both looks."""
     lists = [column.name for column in schema.columns if column.to_find and isinstance(column, Category)]
     if lists:
@@ -210,22 +209,24 @@ def _pure_plan(schema, epsilon, labels, moved, moved_first, share):
     if labels == "open":
         raise ValueError("labels cannot be found privately with delta = 0: declare them by classes=")
     left, of_survey = (0.0, epsilon) if share == 1 else split(epsilon, share)
-    first = OpeningHistogram(moved_first / (of_survey * FIRST_LOOK), 1, pure=True)
-    second = OpeningHistogram(moved / (of_survey * (1 - FIRST_LOOK)), 1, pure=True)
-    return SurveyPlan(first, second, first, (Cost("pure", decimal_above(of_survey)),), left)
+    look = OpeningHistogram(moved / of_survey, 1, pure=True)
+    return SurveyPlan(look, look, (Cost("pure", decimal_above(of_survey)),), left)
 
 
 @dataclass(frozen=True)
 class Found:
     """The facts of a table that a survey gives: the schema with everything discovered, and the labels.
 
-    `labels` are noisy numbers of rows by label, the most frequent first. `other` has, for each name of a column, the
-    estimated share of the rows whose cell has no discovered value; 1 if nothing was discovered for the column.
+    `labels` are noisy numbers of rows by label, the most frequent first, and `others` is that of rows with labels that
+    were not discovered, 0 if it is not clear of noise or the number of rows is private. `other` has, for each name of a
+    column, the estimated share of the rows whose cell has no discovered value; 1 if nothing was discovered for the
+    column.
     """
 
     schema: Schema
     labels: dict[str, float]
     other: dict[str, float]
+    others: float = 0.0
 
 
 def discover(
@@ -242,29 +243,34 @@ def discover(
     labels, `classes`, are counted. `n` is the number of rows, if it is public; by default it is the sum of the noisy
     numbers of rows by label.
     """
-    first, second = planned.first, planned.second
+    look, others = planned.look, 0.0
     if classes is None:
         labels = planned.labels.words(exact.labels, rng)
+        if n is not None:
+            lost = planned.labels.codes(np.array([n - sum(exact.labels.values())]), rng)[0]  # rows without a label
+            deviation = planned.labels.deviation
+            rest = n - sum(labels.values()) - (lost if lost > LIKELY * deviation else 0.0)
+            others = rest if rest > OTHERS * deviation else 0.0
     else:
         kept = planned.labels.codes(np.array([exact.labels[each] for each in classes], np.int64), rng)
         labels = dict(zip(classes, kept.tolist(), strict=True))
     rows = max(0.0, sum(labels.values())) if n is None else float(n)
     columns = [
-        _Column(column, None if fixed is None else first.codes(fixed, rng), first.words(words, rng), planned, rows)
+        _Column(column, None if fixed is None else look.codes(fixed, rng), look.words(words, rng), planned, rows)
         for column, fixed, words in zip(encoding.schema.columns, exact.fixed, exact.words, strict=True)
         if column.to_find
     ]
-    cells = {each.column.name: each.cells(second.deviation) for each in columns}
+    cells = {each.column.name: each.cells(look.deviation) for each in columns}
     seen = encoding.cells([cells.get(name) for name in encoding.schema.names])
     counts = dict(zip(encoding.schema.names, seen, strict=True))
     for each in columns:
         if cells[each.column.name] is not None:
-            each.look(second.codes(counts[each.column.name], rng), second.deviation)
+            each.look(look.codes(counts[each.column.name], rng), look.deviation)
     known = {each.column.name: each.known() for each in columns}
     other = {
         name: round(min(max(1 - each / (rows or each), 0.0), 1.0), 4) if each else 1.0 for name, each in known.items()
     }
-    return Found(encoding.schema.found({each.column.name: each.facts() for each in columns}), labels, other)
+    return Found(encoding.schema.found({each.column.name: each.facts() for each in columns}), labels, other, others)
 
 
 def _holds_words(column):
@@ -292,6 +298,21 @@ class Spread:
         rows = np.where((noisy > SURE * deviation) | (likely & beside), noisy, 0.0)
         rows[np.argsort(-rows, kind="stable")[BINS:]] = 0.0
         return cls(rows, ends)
+
+    def refined(self, noisy: np.ndarray, deviation: float, ends: np.ndarray, snap: Callable) -> "tuple[Spread, Spread]":
+        """Return the cells that a second look confirms, which counts parts of the cells, and their rows in these parts.
+
+        `ends` are those of the parts, in the form that `snap` gives to ends. A cell is confirmed if its parts have more
+        than half of its rows together.
+        """
+        kept, parts = np.zeros(len(self.rows)), np.zeros(len(noisy))
+        for cell in np.flatnonzero(self.rows):
+            first, last = np.searchsorted(ends, snap(self._ends[cell : cell + 2]))
+            within = slice(first, max(last, first + 1))  # a part of its own, or one that it shares
+            if 2 * noisy[within].sum() > self.rows[cell]:
+                kept[cell] = self.rows[cell]
+                parts[within] += _halved(noisy[within], self.rows[cell], deviation)
+        return Spread(kept, self._ends), Spread(parts, ends)
 
     def held(self) -> np.ndarray:
         """Return the ends of the cells that hold rows."""
@@ -331,6 +352,21 @@ class Spread:
         return np.array(kept)
 
 
+def _halved(noisy, rows, deviation):
+    """Return so many rows divided among cells, evenly but where the noisy counts of two halves clearly differ."""
+    size, half = len(noisy), len(noisy) // 2
+    if size == 1:
+        return np.array([rows])
+    sums = np.array([noisy[:half].sum(), noisy[half:].sum()])
+    of = np.array([half, size - half])  # cells
+    share = half / size
+    if abs(np.subtract(*(sums / of))) > LIKELY * deviation * math.sqrt((1 / of).sum()):
+        sums[sums < LIKELY * deviation * np.sqrt(of)] = 0.0
+        share = sums[0] / sums.sum() if sums.any() else share
+    parts = (noisy[:half], rows * share), (noisy[half:], rows * (1 - share))
+    return np.concatenate([_halved(*part, deviation) for part in parts])
+
+
 class _Part:
     """The numbers or the dates of a column: a first look, and a second one, if anything was seen in the first.
 
@@ -338,7 +374,7 @@ class _Part:
     """
 
     def __init__(self, noisy, deviation, ends, snap):
-        self._snap, self._first = snap, Spread.clear(noisy, deviation, ends)
+        self._snap, self._deviation, self._first = snap, deviation, Spread.clear(noisy, deviation, ends)
         self.rows = self._first.total
         self._spread = self._first
 
@@ -347,22 +383,28 @@ class _Part:
         return np.unique(self._snap(self._first.divided(CELLS, LEAST_CELL * deviation)))
 
     def look(self, noisy, edges, deviation):
-        """Take over the second look, without the rows beyond its outer edges."""
-        self._spread = Spread(np.where(noisy[1:-1] > LIKELY * deviation, noisy[1:-1], 0.0), edges)
-        if not self._spread.total:
-            self._spread = self._first
+        """Take over the second look, whose outer cells have the rows that the first one did not see."""
+        self.every = max(self.rows, float(noisy.sum()))
+        cells, parts = self._first.refined(noisy[1:-1], deviation, edges, self._snap)
+        self.confirmed = cells.total > 0
+        if self.confirmed:
+            self._first, self._spread, self.rows = cells, parts, cells.total
 
     def edges(self, bins, beyond):
-        """Return the edges of about so many bins of as many rows each, and of the cells of the first look.
+        """Return the edges of bins of as many rows each, at most about so many, and of the cells of the first look.
 
-        Those that separate no rows are left out, unless there are edges `beyond` for rows that were not found.
+        There are no more bins than are likely to hold rows by the noise of a look, but LEAST_BINS at least. Edges that
+        separate no rows are left out. If rows were not found, the ends of all cells are edges, and so are those of
+        `beyond` that lie outside; it is None if there are no such rows.
         """
-        held = self._first.held()
+        held, likely = self._first.held(), int(self.rows / (LIKELY * self._deviation))
+        bins = min(bins, max(LEAST_BINS, likely))
         edges = np.concatenate([self._spread.quantiles(np.arange(1, bins) / bins), held])
-        if not len(beyond):
-            return self._spread.parting(np.unique(self._snap(edges)))
+        edges = self._spread.parting(np.unique(self._snap(edges)))
+        if beyond is None:
+            return edges
         outer = beyond[(beyond < held[0]) | (beyond > held[-1])]
-        return np.unique(self._snap(np.concatenate([edges, outer])))
+        return np.unique(self._snap(np.concatenate([edges, held[[0, -1]], outer])))
 
     def quantiles(self, ranks):
         return self._snap(self._spread.quantiles(ranks))
@@ -377,10 +419,11 @@ class _Column:
 
     def __init__(self, column, noisy, words, planned, rows):
         self.column, self._total = column, rows
-        deviation = planned.first.deviation
+        deviation = planned.look.deviation
         self._words = dict([*words.items()][:MOST_WORDS])
         self.numbers, self.dates, self._missing = None, None, 0.0
-        self._grouped = planned.first.least * COMMON > rows
+        self._grouped = COMMON * planned.look.least > rows and _holds_words(column) and noisy is not None
+        self._groups = ()
         if noisy is None:
             return
         whole = isinstance(column, Discovered) and column.reads == "integer"
@@ -406,18 +449,28 @@ class _Column:
         return (reads == "date") == (name == "dates")
 
     def cells(self, deviation):
-        """Return the edges of the cells of the second look, of numbers and of dates; None if there are none."""
-        if self.numbers is None and self.dates is None:
+        """Return the edges of the cells of the second look, of numbers and of dates, and the words that have no group.
+
+        None stands for no such cells, or for no groups; for a column without cells, None is returned.
+        """
+        if self.numbers is None and self.dates is None and not self._grouped:
             return None
-        self._edges = tuple(None if part is None else part.cells(deviation) for part in (self.numbers, self.dates))
-        return self._edges
+        self._edges = [None if part is None else part.cells(deviation) for part in (self.numbers, self.dates)]
+        return *self._edges, tuple(self._words) if self._grouped else None
 
     def look(self, noisy, deviation):
-        """Take over the noisy counts of the second look."""
-        for part, edges in zip((self.numbers, self.dates), self._edges, strict=True):
-            if part is not None:
+        """Take over the noisy counts of the second look; a text column has what both looks see."""
+        for name, edges in zip(("numbers", "dates"), self._edges, strict=True):
+            if edges is not None:
+                part = getattr(self, name)
                 part.look(noisy[: len(edges) + 1], edges, deviation)
                 noisy = noisy[len(edges) + 1 :]
+                if not part.confirmed and isinstance(self.column, Discovered) and self.column.reads == "text":
+                    setattr(self, name, None)
+        clear = np.flatnonzero(noisy > LIKELY * deviation)
+        left = self._total - self.known() - noisy[clear].sum()
+        many = left > SOME * self._total or not (len(clear) or self._words or self.numbers or self.dates)
+        self._groups = () if not self._grouped else tuple(range(GROUPS) if many else clear.tolist())
 
     def known(self):
         """Return the number of rows whose cells have discovered values or are missing; 0 if no value has."""
@@ -427,7 +480,7 @@ class _Column:
     def _of_numbers(self, words):
         """Return whether a column of texts is one of numbers: many rows are seen to have one, and no word was found."""
         return (
-            not words and self.dates is None and self.numbers is not None and self.numbers.rows > NUMBERS * self._total
+            not words and self.dates is None and self.numbers is not None and self.numbers.every > NUMBERS * self._total
         )
 
     def facts(self):
@@ -436,19 +489,19 @@ class _Column:
             return {"values": tuple(sorted(self._words))}
         if isinstance(self.column, Numeric):
             return _numeric(self.column, self.numbers)
-        facts: dict[str, Any] = {"cells": True} | ({"groups": GROUPS} if self._grouped else {})
+        facts: dict[str, Any] = {"cells": True} | ({"groups": self._groups} if self._groups else {})
         reads, values = self.column.reads, tuple(sorted(self._words))
         left = self._total - self.known()
-        many, mixed = left > SOME * self._total, reads == "text" and not self._of_numbers(values)
-        clear = many and left > SURE * self._noise
+        more, mixed = left > FEW * self._total - LIKELY * self._noise, reads == "text" and not self._of_numbers(values)
+        clear = left > max(SOME * self._total, SURE * self._noise)
         if self.numbers is not None:
-            beyond = _USUAL if many and not mixed else _USUAL[:0]
+            beyond = None if not more else _USUAL[:0] if mixed else _USUAL
             facts |= {"numbers": tuple(self.numbers.edges(BINS, beyond).tolist()), "ends": self.numbers.between()}
         elif reads in ("number", "integer"):
             edges = np.unique(np.floor(_USUAL)) if reads == "integer" else _USUAL
             facts |= {"numbers": tuple(edges.tolist()), "ends": (0.0, 0.0)}
         if self.dates is not None:
-            beyond = _USUAL_DAYS if many and reads != "text" else _USUAL_DAYS[:0]
+            beyond = None if not more else _USUAL_DAYS[:0] if reads == "text" else _USUAL_DAYS
             facts |= {"dates": tuple(self.dates.edges(BINS, beyond).tolist()), "days": self.dates.between()}
         elif reads == "date":
             facts |= {"dates": tuple(_USUAL_DAYS.tolist()), "days": (0.0, 0.0)}

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from dpfast.accounting.claims import DiscoveryWarning, warn
+from dpfast.learners.others import has_others
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.naming import NAMELESS, alike, listed, suggests_person
 
@@ -44,6 +45,12 @@ def _of_labels(model):
         )
     if hasattr(encoder, "other_label_"):
         classes = listed(getattr(model, "classes_", []))
+        if hasattr(model, "classes_") and has_others(model):
+            yield (
+                f"The labels were discovered: {classes}. The class {encoder.other_label_!r} stands for all labels that "
+                f"too few rows have to be discovered; classes= (--classes) declares the labels. {WITHOUT_LABEL}"
+            )
+            return
         yield (
             f"The labels were discovered: {classes}. Rows with any other label were learned as {encoder.other_label_}; "
             f"classes= (--classes) declares the labels. {WITHOUT_LABEL}"

@@ -16,6 +16,7 @@ from dpfast.learners.base import watched
 from dpfast.learners.batches import in_batches
 from dpfast.learners.forms import Codes
 from dpfast.learners.model import Model, decisions, overrides
+from dpfast.learners.others import score
 from dpfast.learners.parameters import VERBOSE, PrivateParameters, SchemaLike, estimator
 from dpfast.learners.plan import Plan, Spending, Task, spending_of
 from dpfast.learners.reading import ENCODER_SHARE, SCHEMA_OR_NONE
@@ -78,6 +79,7 @@ class PrivateClassifier(PrivateParameters, CallbackSupportMixin, ClassifierMixin
     schema: SchemaLike | None = SCHEMA_OR_NONE
     encoder_share: float | str = ENCODER_SHARE
     verbose: bool = VERBOSE
+    score = score
     _model = ""
 
     def __init_subclass__(cls, name: str | None = None) -> None:

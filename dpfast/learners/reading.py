@@ -37,6 +37,7 @@ from dpfast.tables.columns import first_repeated, text_of
 from dpfast.tables.discovered import MOST_COLUMNS, Discovered
 from dpfast.tables.encoding import Encoding, encode
 from dpfast.tables.labels import (
+    OTHER_LABEL,
     class_codes,
     column_of,
     counts_by_class,
@@ -307,7 +308,7 @@ class TableReader(Parameters):
         encoder._found(encoding, found, planned, run)
         self._encoder = encoder  # which stands even if nothing is learned
         if declared is None:
-            declared = self._discovered_classes(found.labels, kind, run)
+            declared = self._discovered_classes(found, kind, run)
             encoder.other_label_ = other_label(counts_by_class(found.labels, declared), declared)
             labels = labels_among(*encoding.spelled(), declared, encoder.other_label_)
             known = class_codes(labels, len(labels), declared)
@@ -316,10 +317,17 @@ class TableReader(Parameters):
             run.attributes["class_sizes_"] = np.array([totals[text_of(each)] for each in declared.tolist()], np.float64)
         return known
 
-    def _discovered_classes(self, found, kind, run):
-        """Return the classes that were discovered; raise an error if they are fewer than two, as nothing is learned."""
-        most = MOST_LABELS if self.__sklearn_tags__().classifier_tags.multi_class else 2
+    def _discovered_classes(self, survey, kind, run):
+        """Return the classes that were discovered; raise an error if they are fewer than two, as nothing is learned.
+
+        If only one label was discovered, but other rows have another one, these are the class OTHER_LABEL, and the
+        labels of the survey have their number, too.
+        """
+        most, found = MOST_LABELS if self.__sklearn_tags__().classifier_tags.multi_class else 2, survey.labels
         classes = published_classes([*found], kind)
+        if len(classes) == 1 and survey.others and text_of(classes[0]) != OTHER_LABEL:
+            found[OTHER_LABEL] = survey.others
+            return np.unique([text_of(classes[0]), OTHER_LABEL])
         if len(classes) < 2:
             name = "y" if run.label is None else repr(run.label)
             known = f"only the label {str(classes[0])!r}" if len(classes) else "no label"

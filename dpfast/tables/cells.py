@@ -145,12 +145,17 @@ def surveyed_ends() -> tuple[np.ndarray, np.ndarray]:
     return numbers, days
 
 
-def counted_cells(cells: np.ndarray, places: np.ndarray, size: int) -> np.ndarray:
+def counted_cells(cells: np.ndarray, places: np.ndarray, size: int, of_words: np.ndarray | None = None) -> np.ndarray:
     """Return the number of rows in each of `size` places, given the place of each fixed code and of words, and codes.
 
-    What has a place of `size` or more is not counted. The result is int64.
+    `of_words` has the place of each word, if words have places of their own. What has a place of `size` or more is not
+    counted. The result is int64.
     """
-    return np.bincount(places.take(cells, mode="clip"), minlength=size)[:size]
+    at = places.take(cells, mode="clip")
+    if of_words is not None:
+        words = np.flatnonzero(cells >= FIXED)
+        at[words] = of_words[cells[words] - FIXED]
+    return np.bincount(at, minlength=size)[:size]
 
 
 def shortened(word: str) -> str:
@@ -276,13 +281,15 @@ class CodeColumn:
     values : tuple of str
         The values of a column of values.
     other : int
-        The number of codes for other values: 0, 1, or one for each group of them.
+        The number of codes for other values: 0, 1, or one for each of `groups` and one for the rest.
     nullable : bool
         Whether there is a code for missing values.
     dates : bool
         Whether the numbers are days since 1970-01-01.
     whole : bool
         Whether all numbers and edges are whole.
+    groups : tuple of int
+        The groups of other values that have a code of their own.
     """
 
     name: str
@@ -294,6 +301,7 @@ class CodeColumn:
     nullable: bool = False
     dates: bool = False
     whole: bool = False
+    groups: tuple = ()
 
     @property
     def ordered(self) -> bool:
@@ -336,7 +344,8 @@ class CodeColumn:
         if code == self.missing:
             return MISSING_NAME
         if code >= self.bins:
-            return OTHER_NAME if self.other == 1 else f"{OTHER_NAME}, group {code - self.bins + 1} of {self.other}"
+            of = code - self.bins
+            return f"{OTHER_NAME}, group {self.groups[of] + 1} of {GROUPS}" if of < len(self.groups) else OTHER_NAME
         if self.edges is None:
             return self.values[code]
         if self.whole and 0 < code < len(self.edges):

@@ -34,8 +34,9 @@ class Discovered(Column):
     `reads` ("text", "number", "integer" or "date") is the type of the column if the table declares one, as in Arrow and
     Parquet; cells of a CSV file are text. Discovered are the edges of the bins of `numbers`, and of `dates` in days
     since 1970-01-01, where none make one bin; `ends` and `days`, the numbers and days between which nearly all rows
-    lie; `values`, the words that enough rows have; and `groups`, the number of codes for all other words. `cells` is
-    True once the cells were examined privately.
+    lie; `values`, the words that enough rows have; and `groups`, those groups of other words that have a code of their
+    own, while all others share one. `cells` is True once the cells were examined privately. Of models of former
+    versions, `groups` is GROUPS if each group has a code, and 1 if none has.
     """
 
     reads: str = "text"
@@ -44,7 +45,7 @@ class Discovered(Column):
     dates: tuple | None = None
     days: tuple | None = None
     values: tuple | None = None
-    groups: int = 1
+    groups: Any = ()
     cells: bool | None = None
     nullable: bool = field(default=True, kw_only=True)
     kind: ClassVar[str] = "discovered"
@@ -58,8 +59,10 @@ class Discovered(Column):
             self._refuse("a discovered column may have missing cells: nullable must be true")
         if self.cells not in (None, True):
             self._refuse(f"cells must be true or left out, got {self.cells!r}")
-        if isinstance(self.groups, bool) or self.groups not in (1, GROUPS):
-            self._refuse(f"groups must be 1 or {GROUPS}, got {self.groups!r}")
+        former = {1: (), GROUPS: tuple(range(GROUPS))}
+        if isinstance(self.groups, int) and not isinstance(self.groups, bool) and self.groups in former:
+            self._set("groups", former[self.groups])
+        self._set("groups", self._checked_groups())
         parts = (("numbers", "ends"), ("dates", "days"))
         if self.cells is None:
             if any(getattr(self, name) is not None for pair in parts for name in pair) or self.values is not None:
@@ -71,6 +74,14 @@ class Discovered(Column):
             self._set("values", distinct(self, self.values, least=0))
         if not self.code_columns():
             self._refuse("something must have been found: numbers, dates or values, an empty list of them at least")
+
+    def _checked_groups(self):
+        """Return the groups as a tuple of increasing integers."""
+        groups = tuple(self.groups) if isinstance(self.groups, list | tuple) else (None,)
+        whole = all(isinstance(each, int) and not isinstance(each, bool) for each in groups)
+        if not whole or [*groups] != sorted(set(groups)) or not set(groups) <= set(range(GROUPS)):
+            self._refuse(f"groups must be increasing integers from 0 to {GROUPS - 1}, got {self.groups!r}")
+        return groups
 
     def _check_found(self, edges, ends):
         found, between = getattr(self, edges), getattr(self, ends)
@@ -99,7 +110,8 @@ class Discovered(Column):
             made.append(CodeColumn(name, self.dates, low, high, nullable=True, dates=True))
         if self.values is not None:
             name = f"{self.name} ({'text' if self.values else 'other'})" if several else self.name
-            made.append(CodeColumn(name, values=self.values, other=self.groups, nullable=True))
+            other = min(len(self.groups) + 1, GROUPS)
+            made.append(CodeColumn(name, values=self.values, other=other, nullable=True, groups=self.groups))
         return tuple(made)
 
 
@@ -117,10 +129,10 @@ def found_codes(made: CodeColumn, dtype: Any) -> tuple[np.ndarray, Callable]:
     fixed = np.full(FIXED, made.missing, dtype)
     if made.values or made.edges is None:
         place = {value: k for k, value in enumerate(made.values)}
-        fixed[:MISSING] = made.bins + (fixed_groups() if made.other > 1 else 0)  # a number or a date is not a word
-        if made.other > 1:
-            return fixed, lambda word: place[word] if word in place else made.bins + word_group(word)
-        return fixed, lambda word: place.get(word, made.bins)
+        other = np.full(GROUPS, made.bins + made.other - 1)  # of each group; the last code is that of most
+        other[[*made.groups]] = made.bins + np.arange(len(made.groups))
+        fixed[:MISSING] = other[fixed_groups()]  # a number or a date is not a word
+        return fixed, lambda word: place[word] if word in place else other[word_group(word)]
     if made.dates:
         fixed[:DATES] = _bins(made.edges, date_ends())
     else:
@@ -128,19 +140,25 @@ def found_codes(made: CodeColumn, dtype: Any) -> tuple[np.ndarray, Callable]:
     return fixed, lambda word: made.missing
 
 
-def bins_of(numbers: Any, dates: Any) -> tuple[np.ndarray, int]:
-    """Return the bin of each fixed code and of words, and the number of bins; what has none has this number.
+def places_of(numbers: Any, dates: Any, words: Any = None) -> tuple[np.ndarray, int, Callable | None]:
+    """Return the place of each fixed code and of words, the number of places, and a function from words to places.
 
-    The bins of numbers precede those of dates; None stands for edges of numbers or dates that have no bins.
+    Places are bins of numbers, then those of dates, then groups. None stands for edges of numbers or dates without
+    bins. Cells without a bin are in their group, but for published words, `words`; None stands for no groups, and then
+    all words have the same place. What has no place has the number of places.
     """
     of_numbers = 0 if numbers is None else len(numbers) + 1
-    size = of_numbers + (0 if dates is None else len(dates) + 1)
+    bins = of_numbers + (0 if dates is None else len(dates) + 1)
+    size = bins + (0 if words is None else GROUPS)
     places = np.full(FIXED + 1, size, np.int32)
+    if words is not None:
+        places[:MISSING] = bins + fixed_groups()
     if numbers is not None:
         places[DATES:MISSING] = _bins(numbers, number_ends())
     if dates is not None:
         places[:DATES] = of_numbers + _bins(dates, date_ends())
-    return places, size
+    published = frozenset(words or ())
+    return places, size, None if words is None else lambda word: size if word in published else bins + word_group(word)
 
 
 def _bins(edges, ends):

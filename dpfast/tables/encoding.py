@@ -32,7 +32,7 @@ from dpfast.tables.arrow import (
 from dpfast.tables.cells import SURVEYED, CodeColumn, bin_search, counted_cells, date_codes, number_codes, surveyed
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.columns import Boolean, Category, Date, Numeric, coder, refuse_lacking, text_of
-from dpfast.tables.discovered import Discovered, bins_of, found_codes, looked_up
+from dpfast.tables.discovered import Discovered, found_codes, looked_up, places_of
 from dpfast.tables.labels import LabelColumn, Labels, class_numbers, column_of, missing_labels
 from dpfast.tables.objects import Fault
 from dpfast.tables.schema import Label, Schema
@@ -205,33 +205,47 @@ class Encoding:
         fixed = [self._counted(*each, surveyed(), SURVEYED) for each in every]
         return Counts(fixed, [self._words(reader.column, stores) for reader, stores in every], labels)
 
-    def cells(self, edges: Sequence) -> list:
-        """Count the rows of undeclared columns by bins of numbers and of dates.
+    def cells(self, looks: Sequence) -> list:
+        """Count the rows of undeclared columns by bins of numbers and of dates, and by groups of other cells.
 
         Parameters
         ----------
-        edges : sequence of (sequence or None, sequence or None), or None
-            For each column of the schema the edges of its numbers and of its dates; None if it is not counted.
+        looks : sequence of tuple or None
+            For each column of the schema what `dpfast.tables.discovered.places_of` takes: the edges of its numbers and
+            of its dates, and its published words; None if it is not counted.
 
         Returns
         -------
         list of ndarray of int64, or None
-            The counts of the bins of numbers, then those of dates.
+            The counts of the bins of numbers, then those of dates, then those of groups.
         """
-        every = zip(self._readers, self._stores, edges, strict=True)
-        return [None if at is None else self._counted(reader, stores, *bins_of(*at)) for reader, stores, at in every]
+        every = zip(self._readers, self._stores, looks, strict=True)
+        return [
+            None if look is None else self._counted(reader, stores, *places_of(*look)) for reader, stores, look in every
+        ]
 
-    def _counted(self, reader, stores, places, size):
-        """Return the counts of a column by places, or None if it is declared or has only words."""
+    def _counted(self, reader, stores, places, size, of_word=None):
+        """Return the counts of a column by places, or None if it is declared or has only words.
+
+        What has a place of `size` or more is not counted, as words without `of_word`.
+        """
         if isinstance(reader.column, Discovered) and reader.column.to_find:
-            codes = stores[0].codes
+            codes, words = stores[0].codes, stores[0].words
         elif isinstance(reader.column, Numeric) and reader.column.to_find:
-            image = stores[0].whole()
+            image, words = stores[0].whole(), ()
             codes = lambda block: number_codes(image[block])  # noqa: E731
         else:
             return None
-        blocks = (counted_cells(codes(block), places, size) for block in slices(self.held, _CODED))
+        of_words = self._of_words(words, of_word, np.int32) if of_word else None
+        blocks = (counted_cells(codes(block), places, size, of_words) for block in slices(self.held, _CODED))
         return sum(blocks, np.zeros(size, np.int64))
+
+    def _of_words(self, words, of_word, dtype):
+        """Return what a function gives for each word."""
+        known = self._storage.of(len(words))(dtype)
+        for some in words.blocks() if len(words) else ():
+            known.append(np.fromiter(map(of_word, some), dtype, len(some)))
+        return known.whole()
 
     @staticmethod
     def _words(column, stores):
@@ -260,10 +274,7 @@ class Encoding:
         codes = self._storage(_dtype(made))
         if isinstance(reader.column, Discovered):
             fixed, of_word = found_codes(made, _dtype(made))
-            known = self._storage.of(len(store.words))(fixed.dtype)
-            for some in store.words.blocks():
-                known.append(np.fromiter(map(of_word, some), fixed.dtype, len(some)))
-            of_words = known.whole()
+            of_words = self._of_words(store.words, of_word, fixed.dtype)
             for block in slices(self.held, _CODED):
                 codes.append(looked_up(store.codes(block), fixed, of_words))
             return codes

@@ -17,6 +17,7 @@ from dpfast.tables.objects import NUMBER, OTHER, TRUTH, Fault, array_of_one_type
 
 _CLOSE = 1 << 16
 _BEGINNINGS = [*{ord(mark[:1] or "\0") for mark in (*LABEL_MARKS, " ", "\t")}]  # of texts that may be missing labels
+OTHER_LABEL = "other"  # the class of all labels that were not discovered, if that is one of its own
 MOST_READ_OFF = 20  # labels of an undeclared set; more are hardly classes, and may identify persons
 
 
@@ -428,8 +429,8 @@ def _unknown_to_dask(column):
 
 
 def other_label(found: Mapping[str, float], classes: np.ndarray) -> Any:
-    """Return the class that replaces other labels: the most frequent one of `found`, numbers of rows by class."""
-    most = max(found, key=lambda text: found[text])
+    """Return the class that replaces other labels: OTHER_LABEL, or the most frequent one of `found`, rows by class."""
+    most = OTHER_LABEL if OTHER_LABEL in found else max(found, key=lambda text: found[text])
     return next(each for each in classes.tolist() if text_of(each) == most)
 
 

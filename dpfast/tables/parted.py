@@ -171,9 +171,9 @@ class PartedEncoding:
         counts.words = [each.counts() for each in words]
         return counts
 
-    def cells(self, edges: Sequence) -> list:
+    def cells(self, looks: Sequence) -> list:
         """Return the counts, like `Encoding.cells`."""
-        return self._parts.sum(_cells, edges).of
+        return self._parts.sum(_cells, looks).of
 
     def numbered(self, schema: Schema, known: Labels) -> Table:
         """Return all rows as codes, with the numbers of their classes, like `Encoding.numbered`."""
@@ -329,8 +329,8 @@ class _Cells:
         return _Cells(added(self.of, other.of))
 
 
-def _cells(encoding, edges):
-    return _Cells(encoding.cells(edges))
+def _cells(encoding, looks):
+    return _Cells(encoding.cells(looks))
 
 
 def _numbers_of_words(encoding):

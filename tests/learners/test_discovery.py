@@ -169,11 +169,10 @@ def test_a_survey_and_its_learner_cost_no_more_than_what_was_asked_for(name, nei
     model = transaction(model) if hasattr(model, "plan") else model
     p = model._checked()
     planned = model._survey(p, labels="open")
-    assert planned.labels.deviation == pytest.approx(planned.first.deviation / 4)
-    assert planned.labels.least < planned.first.least / 4
-    moves = [(2 if neighbors == "replace" else 1) * counted for counted in (32, 16)]  # labels count 4 times, 16 columns
-    looks = zip(moves, (planned.first.deviation, planned.second.deviation), strict=True)
-    spent = sum(moved / deviation**2 for moved, deviation in looks)
+    assert planned.labels.deviation == pytest.approx(planned.look.deviation / 4)
+    assert planned.labels.least < planned.look.least / 4
+    moved = (2 if neighbors == "replace" else 1) * (16 + 16 + 4**2)  # 16 columns in each look, and labels count 4 times
+    spent = moved / planned.look.deviation**2
     assert spent == pytest.approx(next(each.size for each in planned.cost if each.kind == "gaussian") ** 2)
     assert 0.7 < p.epsilon <= 1
     if planned.total:
@@ -192,11 +191,17 @@ def test_a_row_moves_both_looks_by_no_more_than_was_planned(neighbors, last):
     first = [["1", "a", "2020-01-01", "w"], ["-2.5", "2", "x", ""], ["0", "a", "1999-12-31", "7"]]
     tables = [[*first, ["5", "a", "2021-01-01", "w"]], [*first, last] if neighbors == "replace" else first]
     schema = Schema([Discovered(name) for name in "abcd"])
-    edges, looks = ([-1.0, 0.0, 6.0], [0.0, 18_000.0]), []
+    asked = (
+        ([-1.0, 0.0, 6.0], [0.0, 18_000.0], ("a",)),
+        (None, [0.0], ("w", "new")),
+        (None, None, ()),
+        ([1.0], None, None),
+    )
+    looks = []
     for rows in tables:
         encoding = Encoding(schema)
         encoding.add({name: [row[j] for row in rows] for j, name in enumerate("abcd")})
-        looks.append((encoding.counts(), encoding.cells([edges] * 4)))
+        looks.append((encoding.counts(), encoding.cells(asked)))
     (one, seen), (two, again) = looks
     moved = sum(((a - b) ** 2).sum() for a, b in zip(one.fixed, two.fixed, strict=True))
     for mine, others in zip(one.words, two.words, strict=True):
@@ -256,7 +261,7 @@ def test_a_list_beside_a_survey_keeps_nearly_all_of_its_exponent(epsilon, neighb
 def test_the_cost_covers_lone_words_of_columns_and_of_labels(kind, share):
     schema = Schema([Discovered(f"x{j}") for j in range(3)], label="y")
     planned = plan(schema, 1, Fraction(1, 10**6), "replace", labels="open", share=share, kind=kind)
-    lone = 3 * planned.first.lone + planned.labels.lone
+    lone = 3 * planned.look.lone + planned.labels.lone
     assert lone == pytest.approx(2e-7 * (float(share) if kind == "pair" else 1))
     for costs in [planned.cost, *([planned.total] if planned.total else [])]:
         assert sum(cost.delta for cost in costs if cost.kind == "pair") >= lone * (1 - 1e-12)
@@ -420,22 +425,116 @@ def test_words_and_numbers_of_which_too_few_rows_were_found_are_still_told_apart
     )
     for y in (np.isin(word, ["a", "b"]), number == "3", frame["typed"] == 3):
         model = dpfast.HalfspaceClassifier(epsilon=0.3, random_state=0).fit(frame, y)
-        word = model.encoder_.schema_.columns[0]
-        assert (word.values, word.groups) == ((), GROUPS)
+        found = model.encoder_.schema_.columns[0]
+        assert (found.values, found.groups) == ((), tuple(range(GROUPS)))
         assert model.score(frame, y) > 0.9
-    assert (
-        dpfast.HalfspaceClassifier(epsilon=30.0, random_state=0).fit(frame, y).encoder_.schema_.columns[0].groups == 1
-    )
+    surely = dpfast.HalfspaceClassifier(epsilon=30.0, random_state=0).fit(frame, y).encoder_.schema_.columns[0]
+    assert (surely.values, surely.groups) == (("a", "b", "c", "d"), ())
+
+
+def test_groups_that_are_clear_of_noise_have_codes_where_hardly_any_other_rows_are_left(rng):
+    n = 4_000
+    y = rng.random(n) < 0.5
+    word = np.where(rng.random(n) < 0.7, "most", np.where(y, "one", "two"))
+    model = dpfast.HalfspaceClassifier(0.4, random_state=0).fit(pd.DataFrame({"word": word, "x": y * 1.0, "z": 1.0}), y)
+    found = model.encoder_.schema_.columns[0]
+    assert found.values == ("most",)
+    assert found.groups == tuple(sorted(map(word_group, ("one", "two"))))
+    assert found.code_columns()[0].size == 5  # and "other", and missing ones
+
+
+def test_rare_numbers_beside_a_common_one_have_a_bin_of_their_own(rng):
+    """Of a count that is seldom above 0, the rest may lie in no cell that is seen; it matters most."""
+    n = 6_000
+    late = np.where(rng.random(n) < 0.06, rng.choice([500.0, 3_000.0, 20_000.0], n), 0.0)
+    frame = pd.DataFrame({"late": late} | {f"x{j}": rng.normal(size=n) for j in range(9)})
+    for seed in range(5):
+        model = dpfast.HalfspaceClassifier(0.3, random_state=seed).fit(frame, late > 0, classes=[False, True])
+        codes = encode(frame, model.encoder_.schema_).column(0)
+        assert not {*codes[late == 0]} & {*codes[late > 0]}
+
+
+@pytest.mark.parametrize("text", [False, True])
+def test_ranges_of_small_tables_end_near_the_data(text):
+    """Ages from 18 to 95 were drawn to 253, or from 64."""
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        n = 3_000
+        age = np.clip(rng.normal(45, 18, n).round(), 18, 95).astype(int)
+        frame = pd.DataFrame({"age": age, "year": rng.integers(1990, 2025, n), "job": rng.choice([*"abcd"], n)})
+        frame = frame.astype(str) if text else frame
+        columns = dpfast.HalfspaceClassifier(random_state=seed).fit(frame, age > 50).encoder_.schema_.columns
+        (low, high), (first, last) = columns[0].ends, columns[1].ends
+        assert 8 <= low <= 25
+        assert 62 <= high <= 128
+        assert 1900 <= first <= 2000
+        assert 2015 <= last <= 2048
+
+
+def test_noise_makes_no_kind_of_a_column_of_texts():
+    kinds = []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        frame = pd.DataFrame({f"x{j}": rng.choice(["low", "high"], 150) for j in range(6)})
+        schema = Schema([Discovered(name) for name in frame])
+        encoder = dpfast.TableEncoder(schema, epsilon=0.5, random_state=seed).fit(frame)
+        kinds += [column.dates is not None or column.numbers is not None for column in encoder.schema_.columns]
+    assert sum(kinds) <= 2  # of 240; 17 before
+
+
+def test_rows_of_a_cell_are_divided_where_halves_clearly_differ():
+    cells = Spread(np.array([0.0, 80.0, 40.0]), np.array([0.0, 1.0, 3.0, 4.0]))
+    ends = np.array([1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0])
+    noisy = np.array([41.0, 38.0, 1.0, -2.0, 18.0, 23.0])
+    np.testing.assert_allclose(cells.refined(noisy, 2.0, ends, np.asarray)[1].rows, [40, 40, 0, 0, 20, 20])
+    np.testing.assert_allclose(cells.refined(noisy, 50.0, ends, np.asarray)[1].rows, [20, 20, 20, 20, 20, 20])
+    for wild in (np.full(6, -1e9), np.full(6, 1e9), np.zeros(6), noisy * 1e12):
+        kept, parts = cells.refined(wild, 2.0, ends, np.asarray)
+        assert kept.total == pytest.approx(parts.total)
+        assert kept.total in (0, 120)
+    kept, parts = cells.refined(np.where(ends[:-1] < 3, noisy, 3.0), 2.0, ends, np.asarray)  # the last cell had noise
+    assert (kept.rows.tolist(), parts.rows.tolist()) == ([0, 80, 0], [40, 40, 0, 0, 0, 0])
+
+
+def test_labels_weigh_more_where_a_rare_one_would_be_missed():
+    schema = Schema([Discovered(f"x{j}") for j in range(16)], label="y")
+
+    def planned(n, epsilon=1.0, **given):
+        return plan(schema, epsilon, 1e-6, "replace", share="auto", n=n, kind="gaussian", **given)
+
+    squares = [
+        round((found.look.deviation / found.labels.deviation) ** 2 / 16)
+        for n in (20_000, 15_000, 9_000, 250)
+        for found in [planned(n, labels="open")]
+    ]
+    assert squares == [1, 2, 4, 8]
+    assert planned(20_000, labels="open").look.deviation == pytest.approx(planned(20_000).look.deviation, rel=0.01)
+    assert planned(800).look.deviation < planned(20_000).look.deviation
 
 
 def test_groups_of_words_are_fixed():
     assert [word_group(word) for word in ("", "clerk", "smith")] == [0, 20, 43]
     groups = fixed_groups()[number_codes(np.array([-1e9, -1, 0, 1e-6, 1, 1.5, 2, 2.5, 1e300]))]
     assert groups.tolist() == [59, 45, 0, 1, 8, 9, 9, 10, 40]
-    column = Discovered("x", values=("a",), groups=GROUPS, cells=True)
-    codes = encode(pa.table({"x": ["a", "clerk", "0", "1.5", None]}), Schema([column]))
+    table = pa.table({"x": ["a", "clerk", "0", "1.5", None]})
+    column = Discovered("x", values=("a",), groups=GROUPS, cells=True)  # as in models of former versions
+    codes = encode(table, Schema([column]))
     assert codes.column(0).tolist() == [0, 1 + word_group("clerk"), 1, 10, 1 + GROUPS]
     assert column.code_columns()[0].meaning(10) == "other, group 10 of 64"
+    column = Discovered("x", values=("a",), groups=(0, word_group("clerk")), cells=True)
+    assert encode(table, Schema([column])).column(0).tolist() == [0, 2, 1, 3, 4]
+    (made,) = column.code_columns()
+    assert [*map(made.meaning, range(made.size))] == [
+        "a",
+        "other, group 1 of 64",
+        "other, group 21 of 64",
+        "other",
+        "missing",
+    ]
+    assert Discovered("x", values=("a",), groups=1, cells=True) == Discovered("x", values=("a",), cells=True)
+    for wrong in (2, True, (1, 1), (5, 3), (64,), (-1,), (0.0,), "ab"):
+        with pytest.raises(ValueError, match="groups must be increasing integers from 0 to 63"):
+            Discovered("x", values=("a",), groups=wrong, cells=True)
 
 
 def test_the_encoder_says_which_share_of_each_column_was_not_found(rng, tmp_path):

@@ -92,9 +92,9 @@ def test_a_plan_costs_no_more_than_what_was_asked_for_and_nearly_all_of_it(colum
         return
     planned = plan(schema, epsilon, delta, neighbors, share=share, rows_per_unit=2)
     if not delta:
-        moved = len(columns) * 2 * (2 if neighbors == "replace" else 1)
-        assert planned.first.pure
-        spent = Fraction(moved) / planned.first.scale + Fraction(moved) / planned.second.scale
+        moved = 2 * len(columns) * 2 * (2 if neighbors == "replace" else 1)  # in both looks
+        assert planned.look.pure
+        spent = Fraction(moved) / planned.look.scale
         assert spent + Fraction(planned.epsilon) == (1 if share == 1 else pytest.approx(1))
         return
     assert Composed(planned.cost).delta(epsilon) <= delta
@@ -108,7 +108,7 @@ def test_a_lone_word_is_published_no_more_often_than_its_share_of_delta(neighbor
     """By the exact law of the noise: the threshold is on its grid, and a word of j <= k rows reaches it rarely."""
     planned = plan(Schema([Discovered("a"), Discovered("b")]), 1.0, 1e-3, neighbors, labels="open", rows_per_unit=k)
     assert planned.cost[1].delta == pytest.approx(2e-4)  # a tenth of delta for both columns, and a tenth for the labels
-    for histogram, words in ((planned.first, 2), (planned.labels, 1)):
+    for histogram, words in ((planned.look, 2), (planned.labels, 1)):
         assert words * histogram.lone == pytest.approx(1e-4)
         for rows in range(1, k + 1):
             least = histogram.threshold - rows * histogram.unit

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 import dpfast
 from dpfast.accounting import Budget
 from dpfast.cli import app
+from dpfast.cli.figures import figures
 
 LEARNERS = [
     dpfast.HalfspaceClassifier,
@@ -45,6 +46,67 @@ def test_a_fit_that_finds_fewer_than_two_labels_is_an_error_that_was_paid_for_an
         assert model.encoder_.privacy_.epsilon == raised.value.privacy.epsilon == 1.0  # the claim stands
 
 
+@pytest.fixture(scope="module")
+def strokes():
+    rng = np.random.default_rng(3)
+    n = 6000
+    age = rng.integers(18, 91, n)
+    return pd.DataFrame({"age": age, "job": rng.choice(["clerk", "smith"], n)}), (
+        (age > 80) & (rng.random(n) < 0.2)
+    ) * 1
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=lambda each: each.__name__)
+def test_labels_that_too_few_rows_have_are_the_class_other_if_only_one_is_discovered(learner, strokes, tmp_path):
+    X, y = strokes
+    model = learner(epsilon=0.4, random_state=0).fit(X, y)
+    assert model.classes_.tolist() == ["0", "other"]
+    (note,) = [each for each in model.notes_ if each.startswith("The labels were discovered: 0, other.")]
+    assert "The class 'other' stands for all labels that too few rows have to be discovered" in note
+    assert model.encoder_.other_label_ == "other"
+    assert model.class_sizes_.sum() == pytest.approx(len(y), abs=200)
+    model.save(tmp_path / "m.json")
+    right = np.mean(model.predict(X) == np.where(y, "other", "0"))
+    for each in (model, dpfast.load(tmp_path / "m.json")):
+        assert each.score(X, y) == each.score(X, y.astype(str)) == each.score(X, [*y]) == right > 0.9
+
+
+def test_rows_without_a_label_are_not_rows_of_other_labels(strokes):
+    X, y = strokes
+    for gaps, known in ((np.where(np.arange(len(y)) % 3 == 0, "", "no"), False), (np.where(y, "yes", "no"), True)):
+        with_gaps = np.where(np.arange(len(y)) % 3 == 0, "", gaps)
+        model = dpfast.HalfspaceClassifier(epsilon=0.6, random_state=0)
+        if known:
+            assert model.fit(X, with_gaps).classes_.tolist() == ["no", "other"]
+            assert model.class_sizes_.sum() == pytest.approx(len(y) * 2 / 3, rel=0.05)
+            continue
+        with pytest.raises(ValueError, match="only the label 'no'"):
+            model.fit(X, with_gaps)
+
+
+def test_no_class_stands_for_other_labels_if_the_number_of_rows_is_private_or_one_has_its_name(strokes):
+    X, y = strokes
+    with pytest.raises(ValueError, match="only the label '0'"):
+        dpfast.HalfspaceClassifier(epsilon=0.4, neighbors="add-remove", random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="only the label 'other'"):
+        dpfast.HalfspaceClassifier(epsilon=0.4, random_state=0).fit(X, np.where(y, "rare", "other"))
+
+
+def test_figures_of_a_table_count_other_labels_as_their_class(strokes, tmp_path):
+    X, y = strokes
+    X.assign(stroke=y).to_csv(tmp_path / "t.csv", index=False)
+    paths = tmp_path / "t.csv", tmp_path / "m.json"
+    result = CliRunner().invoke(
+        app, [*map(str, ["fit", paths[0], "--label", "stroke", "--epsilon", 0.5, "--seed", 0, "--out", paths[1]])]
+    )
+    assert result.exit_code == 0, result.stderr
+    assert "The class 'other' stands for all labels" in " ".join(result.stderr.split())
+    model = dpfast.load(paths[1])
+    shown = figures(model, X, y, np.random.default_rng(0), epsilon=1000.0)
+    (accuracy,) = [figure for figure in shown if figure.name == "accuracy"]
+    assert accuracy.text.startswith(f"{model.score(X, y):.3f}")
+
+
 def test_booleans_are_declared_by_their_type(frame):
     X, y = frame
     model = dpfast.HalfspaceClassifier(epsilon=0.1, random_state=0).fit(X[:20], y[:20].astype(bool))
@@ -63,10 +125,10 @@ def test_labels_beyond_two_are_noted_by_a_learner_of_two(frame):
 
 @pytest.mark.filterwarnings("ignore:the table has too few rows to discover labels")
 @pytest.mark.parametrize("model", ["halfspace", "winnow", "decision-list"])
-@pytest.mark.parametrize("labels", ["g18 to g89", "TRUE and FALSE of 107 rows", "decimals"])
+@pytest.mark.parametrize("labels", ["g18 to g89", "TRUE and FALSE of 50 rows", "decimals"])
 def test_the_command_line_says_that_nothing_was_learned_and_writes_no_model(model, labels, tmp_path):
     rng = np.random.default_rng(0)
-    n = 107 if "107" in labels else 3000
+    n = 50 if "50" in labels else 3000
     ages = rng.integers(18, 90, n)
     y = {"g": [f"g{age}" for age in ages], "T": [str(age > 50).upper() for age in ages], "d": rng.random(n).round(4)}
     pd.DataFrame({"x": ages, "y": y[labels[0]]}).to_csv(tmp_path / "t.csv", index=False)

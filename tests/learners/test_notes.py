@@ -173,11 +173,11 @@ def test_a_column_without_words_has_no_text_behind_its_name():
 def test_too_few_rows_for_two_labels_are_warned_of_by_fit_and_plan_before_anything_is_spent(table):
     budget = Budget(1.0, 1e-6)
     with pytest.raises(
-        UserWarning, match=r"too few rows to discover labels \(150\): .* may spend its budget on no model"
+        UserWarning, match=r"too few rows to discover labels \(100\): .* may spend its budget on no model"
     ):
-        dpfast.HalfspaceClassifier(budget=budget).fit(table[:150].drop(columns="y"), table.y[:150])
+        dpfast.HalfspaceClassifier(budget=budget).fit(table[:100].drop(columns="y"), table.y[:100])
     assert budget.spent == (0, 0)
-    for rows, told in ((150, True), (3000, False)):
+    for rows, told in ((100, True), (3000, False)):
         asked = ["plan", "halfspace", "--columns", "3", "--epsilon", "1", "--n", str(rows)]
         said = " ".join(CliRunner().invoke(app, asked).stdout.split())
         assert (

@@ -47,8 +47,8 @@ def halfspace(
             figures = {"columns": len(shapes), "noise in rows": deviation, "clear rows": clear, "n": n}
             if found is not None:
                 figures |= {
-                    "discovery noise in rows": found.first.deviation,
-                    "published from rows": found.first.least,
+                    "discovery noise in rows": found.look.deviation,
+                    "published from rows": found.look.least,
                     "label published from rows": found.labels.least,
                 }
             answer(figures)
@@ -64,14 +64,14 @@ def halfspace(
             table.add_row("codes in all", f"{sum(size for _, size in shapes):,}")
             table.add_row("bins of equal counts that are clear, at most", f"{max(1, math.floor(n / clear)):,}")
         if found is not None:
-            seen, least = (_SEEN * each.deviation for each in (found.first, found.second)), found.first.least
+            seen, least = _SEEN * found.look.deviation, found.look.least
             table.add_row("if nothing is declared: a word is published from", f"{number(least)} rows", style="bold")
             table.add_row(f"of n = {n:,}", f"{least / n:.2%}")
             table.add_row("a label is published from", f"{number(found.labels.least)} rows")
-            table.add_row("a range of numbers is found from, about", f"{number(next(seen))} rows")
-            table.add_row("bins of equal counts that are found, at most", f"{max(1, math.floor(n / next(seen))):,}")
+            table.add_row("a range of numbers is found from, about", f"{number(seen)} rows")
+            table.add_row("bins of equal counts that are found, at most", f"{max(1, math.floor(n / seen)):,}")
         output.print(table)
-        if found is not None and found.first.least > n:
+        if found is not None and found.look.least > n:
             say("The table has too few rows to discover words, so groups are used. Declare words in a schema.")
         if found is not None and n < 2 * found.labels.least:
             say("The table has too few rows to discover labels, of which a model needs two. Declare them by --classes.")
