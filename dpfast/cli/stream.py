@@ -150,7 +150,9 @@ def stream(
                         X = in_order(table, estimator, "standard input" if data == "-" else data, "the stream so far")
                     with interrupts_wait() as interrupts:
                         predicted = estimator.stream(X, y, classes=declared)
-                        rows, mistakes = rows + len(predicted), mistakes + int((predicted != np.asarray(y)).sum())
+                        told = np.asarray(y)
+                        wrong = (predicted != told) & (told != None)  # noqa: E711 - elementwise, for rows without a label
+                        rows, mistakes = rows + len(predicted), mistakes + int(wrong.sum())
                         if values == "numbers":
                             name_features(estimator, features)
                         state.now = _kept(estimator, asked.checkpoint)

@@ -34,6 +34,7 @@ from dpfast.files.names import (
     told_apart,
 )
 from dpfast.parts.blocks import threads
+from dpfast.tables.cells import LABEL_MARKS
 from dpfast.tables.columns import Date, Numeric, refuse_lacking
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.encoding import Encoding
@@ -507,8 +508,8 @@ def _find_fault(file, label, entries):
         cells = [cell.strip() for cell in row]
         for name, cell in zip(file.names, cells, strict=True):
             place = f"{line}, column {name!r}"
-            if not cell:
-                raise NotNumbers(f"{place} is empty; {FILL_OR_DROP}")
+            if not cell or (name == label and cell in LABEL_MARKS):
+                raise NotNumbers(f"{place} is {'missing' if cell else 'empty'}; {FILL_OR_DROP}")
             if name == label:
                 if len(cell) > LONGEST:
                     raise ValueError(f"{place} has {len(cell):,} characters; a label has at most {LONGEST}")

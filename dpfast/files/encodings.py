@@ -424,20 +424,23 @@ def read_encoding(path, schema, label=None, *, storage_of=lambda most: ArrayStor
 def read_code_steps(path, size, schema, *, skip=0):
     """Yield the codes and the labels of `size` rows at a time, each as soon as its rows are there, after `skip` rows.
 
-    The schema declares everything and names the label. The path "-" is a CSV table from standard input.
+    The schema declares everything and names the label. The path "-" is a CSV table from standard input. A row without a
+    label has None.
     """
     if str(path) != "-" and kind_of(Path(path)) != "csv":
         whole = read_encoding(path, schema, schema.label)
         if whole.n < skip:
             raise ValueError(f"{path}: {fewer(whole.n, skip)}")
+        rows = whole if whole.complete else read_encoding(path, schema)
         for start in range(skip, whole.n, size):
-            part = whole[start : start + size]
-            yield part.table(), part.labels()
+            step = slice(start, start + size)
+            yield rows[step].table(), whole[step].labels_or_none()
         return
     with csv.faults_of(named(path)):
         for file, _ in csv_steps(path, size, skip, schema.label.name):
             encoded = csv.encode_csv(file, schema, schema.label, ArrayStore)
-            yield encoded.table(), encoded.labels()
+            rows = encoded if encoded.complete else csv.encode_csv(file, schema, None, ArrayStore)
+            yield rows.table(), encoded.labels_or_none()
 
 
 def read_frame(path, *, columns=None, **text):

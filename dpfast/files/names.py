@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dpfast.tables.arrow import ArrayStore, TextStore
+from dpfast.tables.cells import LABEL_MARKS
 from dpfast.tables.columns import first_repeated, text_of
 from dpfast.tables.labels import LabelColumn, tidy_labels
 from dpfast.tables.naming import listed, not_there
@@ -153,8 +154,8 @@ class LabelReader:
 def _spelling(value):
     """Return a label as text without blanks around it; refuse an empty or a long one."""
     spelling = str(value) if isinstance(value, bool) else text_of(value).strip()
-    if not spelling:
-        raise ValueError(f"a label is empty; {FILL_OR_DROP}")
+    if spelling in LABEL_MARKS:
+        raise NotNumbers(f"a label is missing; {FILL_OR_DROP}")
     if len(spelling) > LONGEST:
         raise ValueError(f"a label has {len(spelling):,} characters, it has at most {LONGEST}")
     return spelling

@@ -53,15 +53,13 @@ def encode(table: Any, schema: Schema) -> CodeTable:
     return encoding.table()
 
 
-def read_labelled(table: Any, y: Any, schema: Schema) -> tuple[CodeTable, LabelColumn]:
-    """Return a table and its labels (`y`, or the column that the schema names), as `encode` does."""
+def read_labelled(table: Any, y: Any, schema: Schema) -> tuple[CodeTable, Any]:
+    """Return a table and its labels (`y`, or the column that the schema names), as `encode` does; None for no label."""
     if y is None and schema.label is None:
         raise ValueError("y must be given: the schema declares no label")
     encoding = Encoding(schema, schema.label or Label("y"))
     encoding.add(table, y)
-    if encoding.labelled is not None:
-        raise ValueError(f"row {int(np.argmin(encoding.labelled)) + 1} has no label; leave out all rows that have none")
-    return encoding.table(), encoding.labels()
+    return (encoding.table() if encoding.complete else encode(table, schema)), encoding.labels_or_none()
 
 
 class Encoding:
@@ -187,6 +185,14 @@ class Encoding:
         """Return the labels of the rows that have one, as the classes of the schema if it declares them."""
         assert self._label is not None
         return label_column(self._label, *self.spelled())
+
+    def labels_or_none(self) -> Any:
+        """Return the labels of all rows, as an array of objects with None for those without one, if there are any."""
+        if self.labelled is None:
+            return self.labels()
+        labels = np.full(self.n, None, object)
+        labels[self.labelled] = self.labels().tolist()
+        return labels
 
     def spelled(self) -> tuple[np.ndarray, list]:
         """Return the labels as numbers of their identities, and the identities."""

@@ -107,6 +107,15 @@ def test_numbers_with_a_decimal_comma_are_lost_with_a_hint(run, tmp_path, table)
     assert "numbers such as 1,5 need decimal= (--decimal)" in result.stderr
 
 
+@pytest.mark.parametrize("cell", ["", "NA", "?"])
+def test_a_model_of_vectors_refuses_a_row_without_a_label_and_names_the_way_that_leaves_it_out(refused, tmp_path, cell):
+    rows = [f"{k % 7},{'ja' if k % 2 else 'nein'}" for k in range(50)]
+    (tmp_path / "t.csv").write_text("\n".join(["alter,kauft", *rows, f"3,{cell}"]) + "\n")
+    said = refused("fit", tmp_path / "t.csv", "--label", "kauft", "--epsilon", 1, "--model", "boost", "--numbers")
+    assert "line 52, column 'kauft' is" in said
+    assert "--schema discover reads text, dates and missing cells, too" in said
+
+
 def test_a_column_without_a_name_is_said_to_number_the_rows_perhaps(run, tmp_path, table):
     table.to_csv(tmp_path / "t.csv")
     result = run("fit", tmp_path / "t.csv", *FIT)

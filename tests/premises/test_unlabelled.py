@@ -208,6 +208,51 @@ def test_a_row_of_a_table_that_loses_its_label_moves_no_more_than_was_charged(na
         assert not found.differences or name in NEEDS_ALL, found
 
 
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+@pytest.mark.parametrize("schedule", ["sparse-vector", "fixed"])
+def test_a_row_of_a_stream_that_loses_its_label_is_a_blank_that_moves_no_more_than_was_charged(schedule, relation):
+    given = {"schema": "vectors", "neighbors": relation, "schedule": schedule, "epsilon": 100.0, "n_updates": 3}
+    learner, moved = dpfast.DPWinnowClassifier(horizon=None if schedule != "fixed" else 6, **given), 0.0
+    for seed, make in enumerate((opposite, alone, uncovered, turned, contradicted)):
+        for one, other in _gone(make)[: 2 if relation == "replace" else 1]:
+            first = [(x[::-1], y[::-1]) for x, y in (one, other)]  # so that it is in an update
+            found = replayed(learner, *first, fit=lambda model, X, y: model.partial_fit(X, y, [0, 1]), seed=seed)
+            assert held(found), found
+            assert not found.differences, found
+            moved = max(moved, found.ratio)
+    assert moved > 0.2
+
+
+@pytest.mark.parametrize("form", ["column", "apart", "codes"])
+def test_a_blank_of_a_stream_is_predicted_and_never_counts(form):
+    table, _ = _some(people(1500))
+    encoder = dpfast.TableEncoder(SCHEMA).fit(table)
+
+    def stream(labels):
+        learner, predicted = dpfast.DPWinnowClassifier(50.0, schema=SCHEMA, random_state=1), []
+        for start in range(0, 1500, 400):
+            rows, y = table[start : start + 400].assign(buys=labels[start : start + 400]), labels[start : start + 400]
+            if form == "column":
+                predicted.append(learner.stream(rows))
+            else:
+                X = encoder.transform(rows) if form == "codes" else rows.drop(columns="buys")
+                predicted.append(learner.stream(X, y, classes=["no", "yes"]))
+        return learner, np.concatenate(predicted)
+
+    learner, predicted = stream(table["buys"].to_numpy(object))
+    assert len(predicted) == learner.rounds_ == 1500
+    assert learner.updates_ > 0
+    none, predicted = stream(np.full(1500, None))
+    assert none.rounds_ == 1500
+    assert len(predicted) == 1500
+    assert not any(scores.any() for scores in none._state.scores.arrays())
+
+
+def test_a_first_call_of_a_stream_with_blanks_needs_classes():
+    with pytest.raises(ValueError, match="the first call of a stream with such rows needs classes="):
+        dpfast.DPWinnowClassifier(schema="vectors").stream(np.eye(3), ["no", None, "yes"])
+
+
 def test_a_row_less_costs_a_list_no_more_than_a_row_replaced():
     for exponent, weight, rounds, epsilon in itertools.product(
         (0.01, 0.1, 0.5), (0, 0.3, 1), (1, 3, 10, None), (0.1, 0.5, 1, 3, 10)

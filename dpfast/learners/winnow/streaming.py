@@ -33,10 +33,12 @@ from dpfast.learners.winnow.scores import (
 from dpfast.mechanisms import AboveThreshold
 from dpfast.mechanisms.draws import ExclusiveAccess
 from dpfast.tables import signed_rows
-from dpfast.tables.arrays import refuse_parts
+from dpfast.tables.arrays import is_frame, refuse_parts
+from dpfast.tables.arrow import Frame
 from dpfast.tables.codes import CodeTable
+from dpfast.tables.columns import refuse_lacking
 from dpfast.tables.encoding import read_labelled
-from dpfast.tables.labels import class_codes
+from dpfast.tables.labels import class_codes, missing_labels, present
 from dpfast.tables.schema import Schema
 from dpfast.tables.sources import Memory, labelled
 
@@ -78,18 +80,21 @@ class Course:
         return predicted
 
     def updates_of(self, rows, signs, predicted) -> Iterator[Histogram]:
-        """Predict rows in order, as `follow` does, and yield what each update releases."""
+        """Predict rows in order, as `follow` does, and yield what each update releases.
+
+        A row whose sign is 0 has no label: it has a round, and never counts.
+        """
         start, size = 0, _FEWEST
         while start < len(signs):
             part, labels = rows[start : start + size], signs[start : start + size]
             votes = signed_rows.votes(part, self.hypothesis)
             made, ended = len(labels), False
             if self.learning:
-                counting = self._counting(votes, labels)
+                counting = self._counting(votes, labels) & (labels != 0)
                 end = self._tests().run(made, np.flatnonzero(counting))
                 ended = end is not None
                 made = end + 1 if ended else made
-                self._take(part, labels, counting[:made])
+                self._take(part, labels | (labels == 0), counting[:made])  # as kernels want signs
             predicted[start : start + made] = votes[:made] >= 0
             start += made
             self.rounds += made
@@ -190,7 +195,9 @@ def follow(learner: Any, X: Any, y: Any, classes: Any) -> np.ndarray:
     """Return the prediction for each row of a call, which begins or continues the stream of a learner."""
     refuse_parts(X)  # the rows of a stream have an order
     with alone(learner):
-        state = vars(learner).get("_state")
+        state, blank = vars(learner).get("_state"), slice(0)
+        if state is not None or not learner.__sklearn_is_fitted__():
+            X, y, blank = _fill_labels(learner, X, y, classes)
         if state is not None:
             rows, signs = _read_next(learner, X, y)
             if rows.unit != state.unit:
@@ -211,6 +218,7 @@ def follow(learner: Any, X: Any, y: Any, classes: Any) -> np.ndarray:
                 stacklevel=3,
             )
         if state is not None:
+            signs[blank] = 0
             with _publishing(learner, state):
                 predicted = learner.classes_[_follow(learner, state, rows, signs)]
         return predicted
@@ -333,6 +341,37 @@ def _rehearse(learner: Any, state: Stream, public: Any, model: Model, rows: Any,
         learner._model, {"fitted": fitted, "stream": state.kept()}, state.scores.arrays(), state.growth(rows, signs)
     )
     return fitted["parameters"]
+
+
+def _fill_labels(learner: Any, X: Any, y: Any, classes: Any) -> tuple[Any, Any, Any]:
+    """Return a table and its labels, with a class for each that is missing, and a mask of their rows.
+
+    Whether a label is missing follows from its cell, so that nothing of other rows depends on it.
+    """
+    fitted = hasattr(learner, "classes_")
+    schema = learner.encoder_.schema_ if hasattr(learner, "encoder_") else None
+    schema = schema if fitted else transaction(learner)._checked().schema
+    label = None if schema is None else schema.label
+    if fitted:
+        classes = learner.classes_
+    elif classes is None and label is not None:
+        classes = label.classes
+    if y is None and label is not None and not isinstance(X, CodeTable):
+        frame = Frame(X)
+        refuse_lacking([label.name], frame.names)
+        has_label = frame.identities(label.name, missing_labels(classes, schema.missing_values))[0] >= 0
+        labels = None if has_label.all() else frame.column(label.name).to_pylist()
+    elif y is None or isinstance(y, str) or is_frame(y):
+        return X, y, slice(0)
+    else:
+        has_label = present(y, classes)[2]
+        labels = None if has_label is None else [*y]
+    if labels is None:
+        return X, y, slice(0)
+    if classes is None:
+        raise ValueError("some rows have no label: the first call of a stream with such rows needs classes=")
+    some = np.asarray(classes).tolist()[0]
+    return X, [label if has else some for label, has in zip(labels, has_label, strict=True)], ~has_label
 
 
 def _read_next(learner: Any, X: Any, y: Any) -> tuple[Any, Any]:
