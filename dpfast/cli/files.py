@@ -172,30 +172,28 @@ def in_order(table, estimator, data, model):
     return X
 
 
-def classes_of(y, declared, data):
-    """Return the public set of labels: declared, or read from the whole table, not from a part of it."""
+def labels_of(y, declared, data):
+    """Return the labels and their public set: declared, or read from the whole table, not from a part of it.
+
+    The type of declared labels follows from what is declared, never from the labels that occur.
+    """
     import numpy as np
 
-    from dpfast.tables.labels import tidy_labels
+    from dpfast.tables.labels import LabelColumn, tidy_labels
 
-    seen = np.unique(y).tolist()
+    seen = np.unique(y)
     if declared is None:
         if len(seen) < 2:
-            only = f"all rows have the label {seen[0]!r}" if seen else "there are no rows"
+            only = f"all rows have the label {seen.tolist()[0]!r}" if len(seen) else "there are no rows"
             raise ValueError(f"{data}: {only}, two or more are needed; see --classes")
-        return seen
-    names = [name.strip() for name in declared.split(",")]
-    if not len(y):
-        return tidy_labels(names).tolist()
-    if y.dtype.kind == "i":
-        try:
-            names = [int(name) for name in names]
-        except ValueError:
-            raise ValueError(f"--classes must be integers as the labels of {data} are, got {declared!r}") from None
-    unknown = sorted(set(seen) - set(names))
+        return y, seen.tolist()
+    classes = tidy_labels([name.strip() for name in declared.split(",")])
+    unknown = sorted({*seen.astype(str).tolist()} - {*classes.astype(str).tolist()})
     if unknown:
         raise ValueError(f"{data}: a row has the label {unknown[0]!r}, which --classes {declared} does not name")
-    return names
+    if isinstance(y, LabelColumn):
+        return LabelColumn(y.numbers, y.spellings.astype(classes.dtype)), classes.tolist()
+    return y.astype(classes.dtype), classes.tolist()
 
 
 # ---- tables with a schema --------------------------------------------------------------------------------------------

@@ -16,10 +16,10 @@ from .figures import Figure, figures, kept, printed
 from .files import (
     charged,
     check_columns,
-    classes_of,
     declaration_of,
     is_packed,
     kept_settings,
+    labels_of,
     limits_of,
     name_features,
     read,
@@ -315,7 +315,8 @@ def _learn_here(state, data, asked, declaration, model, parameters, own, rng, no
         reads = {"threshold": rare.threshold, "values": values, "limits": limits_of(parameters)}
         reads |= {"memory": memory, "n_features": asked.table.columns}
         table = _plain(data, label=label, needs_label=True, **reads, **text)
-        classes = classes_of(table.y, asked.label.classes, data)
+        labels, classes = labels_of(table.y, asked.label.classes, data)
+        table = table._replace(y=labels)
     n, test_share = len(table.X if declaration is not None else table.y), asked.output.test_share
     persons = None if privacy.unit is None else persons_of(data, privacy.unit, n, **text)
     drawn = rng.random(n) if persons is None else rng.random(int(persons.max(initial=-1)) + 1)[persons]

@@ -37,6 +37,10 @@ _ROW = pa.schema([("part", pa.int64()), ("rows", pa.int64()), ("found", pa.binar
 _FIELDS = "part long, rows long, found binary"
 
 
+class NoRows(ValueError):
+    """A DataFrame has no rows, and so no part."""
+
+
 class SparkBackend:
     """Engine on executors of a Spark cluster; a part is a partition of a DataFrame that has rows."""
 
@@ -50,7 +54,8 @@ class SparkBackend:
         sizes = {row["part"]: row["rows"] for row in self._first_read()}  # partitions without rows are none
         self._parts = sorted(sizes)
         if not self._parts:
-            raise ValueError("X must have at least one row, the table has none")
+            self.close()
+            raise NoRows("X must have at least one row, the table has none")
         if (n := frame.count()) != (held := sum(sizes.values())):
             self.close()
             raise ValueError(

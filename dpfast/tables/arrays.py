@@ -138,21 +138,26 @@ def parts_of(X: Any, *beside: Any, columns: list[str] | None = None) -> Any:
     if y is not None and (is_ray(X) or is_spark(X)):
         raise ValueError("y must be the name of a column beside a table of Ray or Spark, not an array")
     backend = _backend(X, y, columns)
+    if backend is None:
+        return MemoryParts([(X.limit(0).toArrow(), None)])
     parts = EngineParts(backend)
     weakref.finalize(parts, backend.close).atexit = False
     return parts
 
 
 def _backend(X, y, columns):
-    """Return the engine of a collection of Dask, Ray or Spark."""
+    """Return the engine of a collection of Dask, Ray or Spark; None for a DataFrame of Spark without rows."""
     if is_ray(X):
         from dpfast.parts.ray_parts import ray_backend
 
         return ray_backend(X, columns)
     if is_spark(X):
-        from dpfast.parts.spark_parts import spark_backend
+        from dpfast.parts.spark_parts import NoRows, spark_backend
 
-        return spark_backend(X, columns)
+        try:
+            return spark_backend(X, columns)
+        except NoRows:
+            return None
     from dpfast.parts.dask_parts import dask_backend
 
     return dask_backend(X, y, columns)

@@ -32,7 +32,7 @@ _TYPES = {  # by kind, for values that Arrow converts one by one
     "time": pa.time64("us"),
     "timedelta": pa.duration("us"),
 }
-_AS_IN_A_FILE = {"text", "numbers", "truth values"}  # kinds that a column may mix
+_AS_IN_A_FILE = {"text", "numbers", "truth values", "date", "datetime"}  # kinds that a column may mix
 _PLAIN = {str: _TEXT, bool: pa.bool_(), int: pa.int64(), float: pa.float64()}  # types that Arrow reads one by one
 NUMBER, TRUTH, OTHER, _ESCAPED = "\0n", "\0b", "\0o", "\0\0"  # before identities of what is no plain text
 _KNOWN = (date, time, timedelta, np.datetime64, np.timedelta64, UUID, bytes)  # further values that have identities
@@ -95,11 +95,13 @@ def array_of(name: str, values: Sequence[Any]) -> pa.Array:
     """Return a list of values as an Arrow array; missing values, including NaN, are null.
 
     Values are truth values, numbers, texts, dates, datetimes without a zone, times or timedeltas, of Python or numpy.
-    Texts, numbers and truth values may be mixed. Others, and other mixtures, are a Fault.
+    Texts, numbers, truth values and dates and datetimes of Python may be mixed; each is then a text, as in a file, of
+    which every column reads what it reads of the value. Others, and other mixtures, are a Fault.
     """
     values = list(values)
     types = [each for each in dict.fromkeys(map(type, values)) if each.__name__ not in _MISSING]
     kinds = {_kind(each) for each in types}
+    _refuse_zones(name, values, types)
     if len(kinds) > 1 and kinds <= _AS_IN_A_FILE:
         return _written(name, values)
     kind = _one_kind(name, values, types)
@@ -122,11 +124,14 @@ def array_of(name: str, values: Sequence[Any]) -> pa.Array:
         raise Fault(name, f"holds {kind} that Arrow cannot hold") from None
 
 
-def _one_kind(name, values, types):
-    """Return the kind of all values, or None if all are missing."""
+def _refuse_zones(name, values, types):
     timed = any(issubclass(each, datetime | time) for each in types)
     if timed and any(getattr(value, "tzinfo", None) is not None for value in values):
         raise Fault(name, "holds times with zones, and one would become all rows'; give them in UTC, without a zone")
+
+
+def _one_kind(name, values, types):
+    """Return the kind of all values, or None if all are missing."""
     first = None
     if len({_kind(each) for each in types}) > 1 or any(map(_has_unit, types)):
         for row, value in enumerate(values):
@@ -192,6 +197,8 @@ def _written(name, values):
 
 
 def _text(value):
+    if isinstance(value, date):  # or a datetime
+        value = pa.array([value], _TYPES[_kind(type(value))]).to_pylist()[0]
     inexact = isinstance(value, Real | Decimal) and not isinstance(value, Integral)
     return text_of(float(value) if inexact else value)
 

@@ -13,7 +13,8 @@ import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
 
-from dpfast.parts.blocks import Piece, Spool, Storage, Table
+from dpfast.parts import MemoryParts, Piece
+from dpfast.parts.blocks import Spool, Storage, Table
 from dpfast.tables.arrays import is_dask, is_frame, is_ray, is_spark, narrowest, parts_of, taken
 from dpfast.tables.arrow import ArrayStore, distinct, header_of
 from dpfast.tables.codes import CodeTable
@@ -145,11 +146,11 @@ class PartedEncoding:
     """Like `dpfast.tables.encoding.Encoding`, for parts: pairs of a table that `Frame` accepts, and labels or None."""
 
     def __init__(self, raw: Any, schema: Schema, label: Label | None = None):
-        parts = raw.map(_read, schema, label)
+        parts = raw.map(_read, schema, label) if len(raw) else MemoryParts([_Read(schema, label)])
         sizes, held = np.array(parts.each(_sizes), np.int64).reshape(-1, 2).T
         self.schema, self.label, self.n = schema, label, int(sizes.sum())
         self.complete = bool((sizes == held).all())
-        self._parts = parts.pick(np.flatnonzero(sizes).tolist())
+        self._parts = parts.pick(np.flatnonzero(sizes).tolist() or [0])  # if none has rows, one answers
 
     def labels(self) -> Any:
         """Return the distinct labels."""
@@ -219,15 +220,16 @@ def numbers_in_parts(raw: Any, classes: Any = None, *, one_column: bool = False)
     if one_column:
         raw = raw.map(_column)
     every = raw.each(_facts)
-    facts = [fact for fact in every if fact[0]]
+    facts = [fact for fact in every if fact[0]] or (every if classes is not None else [])
     if not facts:
-        raise ValueError("X must have at least one row, all its parts have none")
+        declared = ", unless classes= declares the labels" if every else ""
+        raise ValueError(f"X must have at least one row, all its parts have none{declared}")
     odd = next((k for k, fact in enumerate(facts) if fact[1:] != facts[0][1:]), None)
     if odd is not None:
         raise ValueError(
             f"parts of X must have the same columns and types: {_put(facts[0])}, but another {_put(facts[odd])}"
         )
-    raw = raw.pick([k for k, (n, *_) in enumerate(every) if n])
+    raw = raw.pick([k for k, (n, *_) in enumerate(every) if n] or [0])
     answers = raw.each(_labels_seen, classes)
     seen = np.unique(np.concatenate([labels for labels, _ in answers]))
     known = class_codes(seen, len(seen), classes)

@@ -1,6 +1,6 @@
 """Tables that nobody expects: a refusal before the charge, or a model."""
 
-from datetime import date
+from datetime import date, time
 
 import numpy as np
 import pandas as pd
@@ -33,7 +33,7 @@ REFUSED = {
     "durations": (lambda: pd.DataFrame({"a": pd.to_timedelta(range(N), unit="D")}), "column 'a' holds duration"),
     "complex numbers": (lambda: pd.DataFrame({"a": np.zeros(N, complex)}), "complex128"),
     "kinds that are mixed": (
-        lambda: pd.DataFrame({"a": ["x", date(2020, 1, 1)] * (N // 2)}),
+        lambda: pd.DataFrame({"a": ["x", time(1)] * (N // 2)}),
         "row 2, column 'a' mixes kinds of values",
     ),
     "a name that is empty": (lambda: pd.DataFrame({"": Y}), "must have a name"),
@@ -56,6 +56,7 @@ TAKEN = {
     ),
     "integers beyond 64 bits": lambda: (pd.DataFrame({"a": [2**70] * N}), Y),
     "texts and numbers in one column": lambda: (pd.DataFrame({"a": ["x", 1, 0.5, True] * (N // 4)}), Y),
+    "texts and dates in one column": lambda: (pd.DataFrame({"a": ["x", date(2020, 1, 1)] * (N // 2)}), Y),
     "labels that are texts and numbers": lambda: (pd.DataFrame({"a": Y}), ["no", 1, "no", 1.0] * (N // 4)),
     "dates with a time zone": lambda: (pd.DataFrame({"a": pd.date_range("2020", periods=N, tz="UTC")}), Y),
     "two spellings of a label": lambda: (pd.DataFrame({"a": Y}), np.where(Y, " yes", "yes ")),

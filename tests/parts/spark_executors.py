@@ -110,6 +110,17 @@ def tables_that_live_in_the_driver_lose_no_row(cluster):
         engine.close()
 
 
+def a_table_without_rows_is_one_in_memory(cluster):
+    frame = cluster.frame(PEOPLE, 2).where("age < -1")
+    table = frame.toArrow()
+    assert table.num_rows == 0
+    given = {"schema": SCHEMA, "neighbors": "add-remove"}
+    whole = few(HalfspaceClassifier, **given).fit(table, classes=["no", "yes"])
+    assert released(few(HalfspaceClassifier, **given).fit(frame, classes=["no", "yes"])) == released(whole)
+    with pytest.raises(ValueError, match="at least one row"):
+        few(HalfspaceClassifier, schema=SCHEMA).fit(frame, classes=["no", "yes"])
+
+
 def a_table_whose_rows_change_is_refused(cluster):
     frame = cluster.frame(PEOPLE, 2)
     with pytest.MonkeyPatch.context() as patch:
@@ -238,6 +249,7 @@ def _executor(batches):
 CHECKS = (
     executors_give_the_model_of_memory,
     tables_that_live_in_the_driver_lose_no_row,
+    a_table_without_rows_is_one_in_memory,
     a_table_whose_rows_change_is_refused,
     what_is_not_declared_is_discovered_as_in_memory,
     one_row_in_an_executor_tells_no_more_than_was_charged,

@@ -20,6 +20,7 @@ pytestmark = pytest.mark.skipif(
 CHECKS = (
     "executors_give_the_model_of_memory",
     "tables_that_live_in_the_driver_lose_no_row",
+    "a_table_without_rows_is_one_in_memory",
     "a_table_whose_rows_change_is_refused",
     "what_is_not_declared_is_discovered_as_in_memory",
     "one_row_in_an_executor_tells_no_more_than_was_charged",

@@ -17,7 +17,8 @@ from dpfast.audit import replay
 from dpfast.learners.halfspaces import nets
 from dpfast.learners.lists import covering
 from dpfast.model_selection import private_search
-from dpfast.tables import Category, Numeric, Schema
+from dpfast.parts import MemoryParts
+from dpfast.tables import Category, Label, Numeric, Schema
 
 pytestmark = pytest.mark.filterwarnings("ignore::dpfast.PrivacyWarning", "ignore::UserWarning")
 
@@ -34,6 +35,7 @@ LEARNERS = {
     "features": lambda **given: dpfast.FiniteClassLearner(1.0, hypotheses="features", **given),
 }
 SCHEMA = Schema([Numeric("a", -3, 3), Category("w", ["x", "y"])])
+LABELLED = Schema(SCHEMA.columns, label=Label("y", [0, 1]))
 
 
 def _table(form, n):
@@ -61,6 +63,35 @@ def test_every_number_of_rows_gives_a_model_that_predicts(name, form):
         assert len(model.predict(_table(form, 0))) == 0
         with pytest.raises(ValueError, match=r"at least one row|at least two classes"):
             LEARNERS[name](**own).fit(_table(form, 0), np.arange(0), classes=[0, 1])
+
+
+@pytest.mark.parametrize("form", ["bits", "floats", "declared"])
+@pytest.mark.parametrize("name", [name for name in LEARNERS if name != "winnow in batches"])
+def test_parts_of_which_none_has_a_row_give_a_model(name, form):
+    own = {"schema": LABELLED} if form == "declared" else {}
+    table, labels = _table(form, 2), np.arange(2)
+
+    def parts(n):
+        several = [slice(k, min(k + 1, n)) for k in (0, 1)]
+        if form == "declared":
+            return MemoryParts([(table.assign(y=labels)[rows], None) for rows in several])
+        return MemoryParts([(table[rows], labels[rows]) for rows in several])
+
+    for n in (0, 1, 2):
+        budget = Budget(1.0, 1e-6, neighbors="add-remove")
+        model = LEARNERS[name](neighbors="add-remove", random_state=0, budget=budget, **own)
+        model.fit(parts(n), classes=[0, 1])
+        assert len(budget.charges) == 1
+        assert {*model.predict(table).tolist()} <= {0, 1}
+    with pytest.raises(ValueError, match="at least one row"):
+        LEARNERS[name](**own).fit(parts(0), classes=[0, 1])
+
+
+def test_no_parts_at_all_are_a_table_without_rows():
+    model = LEARNERS["halfspace"](neighbors="add-remove", random_state=0, schema=LABELLED)
+    assert model.fit(MemoryParts([])).classes_.tolist() == [0, 1]
+    with pytest.raises(ValueError, match=r"all its parts have none$"):
+        LEARNERS["halfspace"](neighbors="add-remove").fit(MemoryParts([]), classes=[0, 1])
 
 
 @pytest.mark.parametrize("form", ["bits", "floats", "declared"])

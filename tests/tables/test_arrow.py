@@ -72,9 +72,7 @@ def test_a_value_in_a_list_reads_as_it_does_alone_or_the_list_is_refused(read):
     assert kept > 100
 
 
-@pytest.mark.parametrize(
-    "odd", [datetime(2020, 1, 1), date(2020, 1, 1), time(3), timedelta(1), np.datetime64("2020-01-01")]
-)
+@pytest.mark.parametrize("odd", [time(3), timedelta(1), np.datetime64("2020-01-01")])
 def test_one_row_of_another_kind_is_refused_at_its_row(odd):
     plain = [1, 2] * 10
     schema = Schema([Category("job", ["1", "2", "true"])])
@@ -82,6 +80,28 @@ def test_one_row_of_another_kind_is_refused_at_its_row(odd):
     for held in (list, lambda v: pd.Series(v, dtype=object), lambda v: pd.Series(v, dtype=object).astype("category")):
         with pytest.raises(ValueError, match=r"column 'job' (mixes kinds of values|holds)"):
             encode({"job": held([*plain[:7], odd, *plain[8:]])}, schema)
+
+
+def test_dates_among_other_values_of_one_column_are_read_cell_by_cell():
+    mixed = [
+        date(2020, 1, 2),
+        "x",
+        datetime(2020, 1, 2, 3),
+        pd.Timestamp("2020-01-02 00:00:00.000000001"),
+        7,
+        True,
+        None,
+    ]
+    schema = Schema([Category("c", ["2020-01-02", "2020-01-02 03:00:00", "x", "7"], nullable=True)])
+    for held in (list, lambda v: pd.Series(v, dtype=object)):
+        alone = [encode({"c": held([value])}, schema).toarray().tolist()[0] for value in mixed]
+        assert encode({"c": held(mixed)}, schema).toarray().tolist() == alone
+        assert [code for (code,) in alone] == [0, 2, 1, 4, 3, 4, 5]
+        codes, words = discovered_cells("c", Frame({"c": held(mixed)}).column("c"))
+        assert codes[0] == codes[2] == codes[3] == discovered_cells("c", pa.array([date(2020, 1, 2)]))[0][0]
+        assert words == ["x", "true"]
+    with pytest.raises(Fault, match="times with zones"):
+        Frame({"c": ["x", EVENING]}).column("c")
 
 
 MIXED = [1, "1", 1.0, True, "true", 0.5, "x", 2**60 + 1, 2**70, Decimal("0.5"), None, float("inf"), "2020-01-02", " 1 "]
