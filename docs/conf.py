@@ -12,6 +12,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "figures"))
 os.environ.setdefault("COLUMNS", "100")
 
+from docutils import nodes  # noqa: E402
 from jinja2.sandbox import SandboxedEnvironment  # noqa: E402
 from numpydoc import docscrape_sphinx  # noqa: E402
 
@@ -138,5 +139,25 @@ def environment(loader):
 docscrape_sphinx.SandboxedEnvironment = environment
 
 
+NAMED = ["", *(f"dpfast.{part}" for part in ("", "accounting.", "mechanisms.", "littlestone.", "kernels.", "metrics."))]
+
+
+def link_names(app, doctree, docname):
+    """Public names that stand in a page as code are links to their place in the reference."""
+    if docname.startswith(("reference/", "gallery/")):
+        return
+    objects = app.env.get_domain("py").objects
+    for code in list(doctree.findall(nodes.literal)):
+        name = re.match(r"[\w.]*", code.astext())[0].rstrip(".")
+        found = next((objects[prefix + name] for prefix in NAMED if prefix + name in objects), None)
+        if found is None or not (name[:1].isupper() or "." in name or "_" in name):
+            continue
+        if isinstance(code.parent, nodes.reference | nodes.title):
+            continue
+        address = app.builder.get_relative_uri(docname, found.docname) + "#" + found.node_id
+        code.replace_self(nodes.reference("", "", code.deepcopy(), refuri=address, internal=True))
+
+
 def setup(app):
     app.connect("autodoc-process-docstring", plain, priority=900)  # after numpydoc
+    app.connect("doctree-resolved", link_names)

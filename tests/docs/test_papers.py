@@ -10,6 +10,12 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import papers_items
 
+import dpfast
+import dpfast.accounting
+import dpfast.kernels
+import dpfast.littlestone
+import dpfast.mechanisms
+
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
 ITEMS = papers_items.items()
@@ -51,3 +57,26 @@ def test_the_tests_that_rows_name_exist():
         assert re.search(rf"def {name}" + (r"\w*\(" if rest else r"\("), sources), name
     for path in re.findall(r"`(tests/[\w/]+\.?\w*)/?`", PAGE):
         assert (ROOT / path).exists(), path
+
+
+def test_every_row_links_to_the_test_that_it_names():
+    rows = [row.split("|") for row in PAGE.splitlines() if row.startswith("| ") and row.count("|") == 5]
+    rows = [row for row in rows if "held by" not in row[4] and "`" in row[4]]
+    assert len(rows) > 110
+    for row in rows:
+        links = re.findall(r"\[`([\w/.]+)`\]\(\.\./([\w/.]+)\)", row[4])
+        assert len(links) == row[4].count("`") // 2 or "`tests/premises/`" in row[4], row
+        for name, path in links:
+            stem = name.removesuffix("...").rstrip("_")
+            assert name == path or f"def {stem}" in (ROOT / path).read_text(encoding="utf-8"), row
+
+
+def test_names_of_dpfast_in_rows_are_public():
+    spaces = [dpfast, dpfast.accounting, dpfast.mechanisms, dpfast.littlestone, dpfast.kernels]
+    named = re.findall(r"^\|[^|]*\| `((?:accounting|mechanisms)\.\w+|[A-Z]\w*[a-z]\w*(?:\.\w+)?)", PAGE, re.MULTILINE)
+    assert len(named) > 80
+    for name in named:
+        first, _, rest = name.removeprefix("accounting.").removeprefix("mechanisms.").partition(".")
+        found = [getattr(space, first) for space in spaces if hasattr(space, first)]
+        assert found or first in ("WeakLearner", "Measure", "NoisyCentering"), name
+        assert not rest or any(hasattr(each, rest) or first in ("NoisyCentering",) for each in found or [None]), name
