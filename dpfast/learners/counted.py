@@ -129,6 +129,25 @@ class SidedModel(CountedModel):
         return sided_reliability(self.class_counts, classes[1], self.class_counts_scale)
 
 
+def counting(share: float, task: Task, beside: Sequence[Cost] | None = None) -> dict[str, Mechanism]:
+    """Return the release of class counts for a share of epsilon, as `CountedClassifier.counting` does."""
+    if not share:
+        return {}
+    part = Fraction(exact("probability_share", share))
+    epsilon = split(task.epsilon, part)[1]
+    scale = noise_scale(epsilon, task.neighbors, "probability_share", task.rows_per_unit)
+    size = LEVELS * task.n_classes**2
+    if beside is None:
+        return {counts_name(share): LaplaceSum(task.changed_rows, size=size, share=part / (1 - part))}
+    cost = (Cost("pure", decimal_above(epsilon)),) if beside else ()
+    return {counts_name(share): Proved("laplace", scale, cost, size=size)}
+
+
+def counts_name(share: float) -> str:
+    """Return the name of the release of class counts for a share of epsilon."""
+    return f"class counts ({share:g} of epsilon)"
+
+
 def count_levels(piece: Any, model: SidedModel) -> np.ndarray:
     """Return counts of the rows of a piece by level of their side and by class: int64, shape (LEVELS, 2); private."""
     return level_counts(model.sides(piece.rows), piece.labels)
@@ -164,16 +183,7 @@ class CountedClassifier(PrivateClassifier):
         -------
         dict of str to LaplaceSum or Proved
         """
-        if not self.probability_share:
-            return {}
-        share = self.counts_share
-        epsilon = split(task.epsilon, share)[1]
-        scale = noise_scale(epsilon, task.neighbors, "probability_share", task.rows_per_unit)
-        size = LEVELS * task.n_classes**2
-        if beside is None:
-            return {self.counts_name: LaplaceSum(task.changed_rows, size=size, share=share / (1 - share))}
-        cost = (Cost("pure", decimal_above(epsilon)),) if beside else ()
-        return {self.counts_name: Proved("laplace", scale, cost, size=size)}
+        return counting(self.probability_share, task, beside)
 
     def without_counts(self, task: Task) -> Task:
         """Return the task of the other releases, whose epsilon lacks the share for the class counts.
@@ -198,7 +208,7 @@ class CountedClassifier(PrivateClassifier):
     @property
     def counts_name(self) -> str:
         """Return the name of the release of the class counts."""
-        return f"class counts ({self.probability_share:g} of epsilon)"
+        return counts_name(self.probability_share)
 
     def count(self, model: Any, run: Run, counts: Callable[[], np.ndarray]) -> Any:
         """Publish a model, and return it with noisy class counts if they were planned.

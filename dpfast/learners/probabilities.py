@@ -9,24 +9,17 @@ counts together are (epsilon, delta)-DP by basic composition. Everything else is
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from fractions import Fraction
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
-from dpfast.accounting import Cost
-from dpfast.accounting.numbers import decimal_above, split
 from dpfast.kernels.reals import expit
-from dpfast.learners.batches import in_batches
 from dpfast.learners.calibration import Line, fitted_line, groups
-from dpfast.learners.fitting import Fit, Private
-from dpfast.learners.parameters import estimator, noise_scale, parameter, real
-from dpfast.learners.saving import entries, fraction, integers
-from dpfast.mechanisms import discrete_laplace
+from dpfast.learners.parameters import parameter, real
+from dpfast.learners.saving import integers
 from dpfast.report.drawing import Dot
 
 
@@ -119,18 +112,6 @@ def class_counts_from(saved: Any, cells: int, classes: int) -> np.ndarray:
     return np.stack(counts)
 
 
-def set_apart(p: SimpleNamespace) -> SimpleNamespace:
-    """Return checked parameters whose epsilon excludes the share for probabilities."""
-    p.class_scale, p.counting, p.counting_cost = None, {}, ()
-    if p.probability_share:
-        p.epsilon, epsilon = split(p.epsilon, p.probability_share)
-        p.epsilon_of_counts = epsilon
-        p.class_scale = noise_scale(epsilon, p.neighbors, "probability_share")
-        p.counting = {f"class counts ({p.probability_share:g} of epsilon)": 1}
-        p.counting_cost = (Cost("pure", decimal_above(epsilon)),)
-    return p
-
-
 PROBABILITY_SHARE = parameter(
     0.0,
     real(0, 1, "[)"),
@@ -140,74 +121,6 @@ PROBABILITY_SHARE = parameter(
     counts; 0 releases none. The model is then ((1 - c) epsilon, delta)-DP and the counts are (c epsilon, 0)-DP
     (`dpfast.learners.probabilities`): together they are (epsilon, delta)-DP by basic composition.""",
 )
-
-
-@estimator
-class Probabilities(Private):
-    """Mixin of private classifiers with the parameter `probability_share`; estimates probabilities by predicted class.
-
-    After `_checked`, p.epsilon is the budget of the model alone. A learner passes the costs of `_all_costs` and
-    ``**p.counting`` to `_spending`, and calls `_count_classes` after the release of its model.
-
-    Attributes
-    ----------
-    class_counts_ : ndarray of int64, shape (n_classes, n_classes) or (n_levels, 2)
-        Noisy counts of rows by predicted class or level, and by true class; the noise has scale `class_counts_scale_`.
-        Only with `probability_share`.
-    """
-
-    probability_share: float = PROBABILITY_SHARE
-
-    def _checked(self, X=None, y=None, units=None):
-        return set_apart(super()._checked(X, y, units))
-
-    def _for_units(self, p):
-        if p.class_scale is not None:
-            p.class_scale = noise_scale(p.epsilon_of_counts, p.neighbors, "probability_share", p.rows_per_unit)
-
-    @staticmethod
-    def _all_costs(cost: Sequence[Cost], p: SimpleNamespace) -> tuple[Cost, ...]:
-        """Return the cost including that of the class counts; empty if the claim is the pair (epsilon, delta) only."""
-        return (*cost, *p.counting_cost) if cost else ()
-
-    def _count_classes(self, run: Fit, p: SimpleNamespace, counts: Callable[[], np.ndarray]) -> None:
-        """Release the class counts, int64 of shape (cells, classes), with noise, if they were paid for."""
-        if p.class_scale is None:
-            return
-        noisy = discrete_laplace(counts(), p.class_scale, rng=run.rng)
-        run.attributes.update(class_counts_=noisy, class_counts_scale_=p.class_scale)
-        for name in p.counting:
-            run.used[name] += 1
-
-    def _cells(self):
-        return len(self.classes_)
-
-    @if_counted("probability_share", "class_counts_")
-    @in_batches("ndarray of float64, shape (n, n_classes)")
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Return probabilities of the classes, estimated from noisy counts; the label of `predict` has the largest."""
-        check_is_fitted(self)
-        return self._probabilities(X)
-
-    def _probabilities(self, X):
-        """Return the class shares of the cell of the predicted class."""
-        shares = class_shares(self.class_counts_, np.arange(len(self.classes_)))
-        return shares[np.searchsorted(self.classes_, self.predict(X))]
-
-    def _reliability(self):
-        if not hasattr(self, "class_counts_"):
-            return []
-        return reliability(self.class_counts_, np.arange(len(self.classes_)), self.classes_, self.class_counts_scale_)
-
-    def _released_counts(self):
-        if not hasattr(self, "class_counts_"):
-            return {}
-        return {"class_counts": {"counts": self.class_counts_.tolist(), "scale": str(self.class_counts_scale_)}}
-
-    def _restore_counts(self, saved):
-        entries(saved, "counts", "scale")
-        self.class_counts_ = class_counts_from(saved["counts"], self._cells(), len(self.classes_))
-        self.class_counts_scale_ = fraction(saved["scale"])
 
 
 def confusion(predicted: np.ndarray, codes: np.ndarray, classes: int) -> np.ndarray:

@@ -15,7 +15,7 @@ import dpfast
 from dpfast.accounting import Composed
 from dpfast.accounting.numbers import exact
 from dpfast.base import Task
-from dpfast.learners import probabilities, run
+from dpfast.learners import run
 from dpfast.learners.calibration import ENDS, LEVELS
 from dpfast.learners.halfspaces.linear import LinearModel, count_scored, linear_columns
 from dpfast.learners.probabilities import confusion
@@ -78,10 +78,7 @@ def test_model_and_counts_together_are_what_is_claimed(name, neighbors, monkeypa
     if not takes(name, neighbors):
         pytest.skip('needs "replace"')
     seen = []
-    for module in (probabilities, run):
-        monkeypatch.setattr(
-            module, "discrete_laplace", lambda counts, scale, rng: seen.append((counts, scale)) or counts
-        )
+    monkeypatch.setattr(run, "discrete_laplace", lambda counts, scale, rng: seen.append((counts, scale)) or counts)
     model = made(name, 2.0, neighbors=neighbors, probability_share=0.25).fit(X, Y)
     (counts, scale), claim = seen[-1], model.privacy_
     assert counts.sum() == len(X)

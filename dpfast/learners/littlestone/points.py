@@ -8,8 +8,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from dpfast.learners.counted import CountedModel
+from dpfast.accounting.numbers import split
+from dpfast.learners.batches import in_batches
+from dpfast.learners.counted import CountedModel, counting, counts_name
 from dpfast.learners.fitting import Fit, Private, Public
+from dpfast.learners.model import IntArray
 from dpfast.learners.parameters import (
     BETWEEN_0_AND_1,
     Kind,
@@ -22,7 +25,7 @@ from dpfast.learners.parameters import (
     real,
 )
 from dpfast.learners.plan import Plan, Planner, Proved, Task
-from dpfast.learners.probabilities import Probabilities, confusion, set_apart
+from dpfast.learners.probabilities import PROBABILITY_SHARE, confusion, if_counted
 from dpfast.learners.run import Run
 from dpfast.learners.saving import Saved
 from dpfast.learners.scikit import BaseEstimator, ClassifierMixin
@@ -104,7 +107,10 @@ class PrivatePointClassifier(Planner, Private, Saved, ClassifierMixin, BaseEstim
 
     def _publish(self, run):
         for model in run.released:
-            vars(self).update({f"{name}_": value for name, value in model().attributes().items()})
+            self._become_model(model())
+
+    def _become_model(self, model):
+        vars(self).update({"model_": model} | {f"{name}_": value for name, value in model.attributes().items()})
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the labels of points predicted by the last released hypothesis.
@@ -184,16 +190,22 @@ class Selected(CountedModel):
     step: int | None = None
     selected: bool = False
 
+    def classify(self, rows: Any) -> IntArray:
+        return self.hypothesis(rows).astype(np.int64)
+
     def released(self) -> dict[str, Any]:
         return {"hypothesis": self.hypothesis, "selected": self.selected, self.step_name: self.step}
 
 
 @estimator
-class CountedPointClassifier(Probabilities, PrivatePointClassifier):
+class CountedPointClassifier(PrivatePointClassifier):
     """Base of the learners that learn once from a table, so that their predictions can be counted.
 
     Attributes
     ----------
+    class_counts_ : ndarray of int64, shape (2, 2)
+        Noisy counts of rows by predicted class and by true class; the noise has scale `class_counts_scale_`. Only with
+        `probability_share`.
     hypothesis_ : Hypothesis
         The drawn hypothesis, or the SOA of the class if none was drawn. It need not be a member.
     selected_ : bool
@@ -203,6 +215,7 @@ class CountedPointClassifier(Probabilities, PrivatePointClassifier):
     _step: ClassVar[str]  # what a step is called
     _tested: ClassVar[str]  # the name of the release that tests steps
     _first: ClassVar[int] = 0  # the number of the first step
+    probability_share: float = PROBABILITY_SHARE
     accuracy: float = field(
         default=0.1,
         kw_only=False,
@@ -240,14 +253,11 @@ class CountedPointClassifier(Probabilities, PrivatePointClassifier):
     def plan(self, task: Task) -> Plan:
         p = self._foreseen(task)
         numbers = self._numbers(p, task.n_rows or 0)
-        counts = (
-            {} if p.class_scale is None else {name: Proved("laplace", p.class_scale, size=4) for name in p.counting}
-        )
         return Plan(
             **{self._tested: Proved("threshold", numbers.threshold_epsilon)},
             hypothesis=Proved("exponential", numbers.exponent, size=numbers.list_items),
             **self._further(p, numbers),
-            **counts,
+            **counting(p.probability_share, task, ()),
         )
 
     def _further(self, p, numbers):
@@ -260,10 +270,10 @@ class CountedPointClassifier(Probabilities, PrivatePointClassifier):
             run.model = Selected(H.soa_hypothesis(), self._step)
             code = self._agree(p, run, numbers, points, labels)
             self._refine(p, run, code, points, labels)
-            for name in p.counting:
-                predicted = run.model.hypothesis(points).astype(np.int64)
+            if p.probability_share:
+                name, predicted = counts_name(p.probability_share), run.model.classify(points)
                 counts = run.release(name, confusion(predicted, labels.astype(np.int64), 2))
-                run.model = run.model.counted(counts, p.class_scale)
+                run.model = run.model.counted(counts, run.scale(name))
 
     def _agree(self, p, run, numbers, points, labels):
         """Release the first step that passes a test, or none, and then a hypothesis; return its code, or None.
@@ -309,8 +319,35 @@ class CountedPointClassifier(Probabilities, PrivatePointClassifier):
 
     def _restore(self, released):
         super()._restore(released)
-        self.selected_ = bool(released["selected"])
-        setattr(self, f"{self._step}_", released[self._step])
+        step = released[self._step], bool(released["selected"])
+        self._become_model(Selected(self.hypothesis_, self._step, *step))
+
+    def _released_counts(self):
+        return self.model_.file_entries()
+
+    def _restore_counts(self, saved):
+        task = Task(self.epsilon, self.delta, classes=(0, 1))
+        self._become_model(self.model_.with_entries({"class_counts": saved}, task))
+
+    def _reliability(self):
+        return self.model_.reliability(self.classes_)
+
+    @if_counted("probability_share", "class_counts_")
+    @in_batches("ndarray of float64, shape (n, n_classes)")
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return probabilities of the classes, estimated from noisy counts; the label of `predict` has the largest."""
+        check_is_fitted(self)
+        return self.model_.shares(self._points(X))
+
+    def _checked(self):
+        return _without_counts(super()._checked())
 
     def _foreseen(self, task=None):
-        return set_apart(super()._foreseen(task))
+        return _without_counts(super()._foreseen(task))
+
+
+def _without_counts(p):
+    """Return checked parameters whose epsilon lacks the share for probabilities."""
+    if p.probability_share:
+        p.epsilon = split(p.epsilon, p.probability_share)[0]
+    return p

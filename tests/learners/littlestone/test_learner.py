@@ -307,3 +307,10 @@ def test_a_learner_of_a_class_has_a_plan_of_what_it_releases(learner, times):
     (drawn,) = [plan[name] for name in ("hypothesis", "hypotheses") if name in plan]
     assert drawn.noise == numbers.exponent
     assert learner.plan(Task(0.5, 1e-6)) != plan == learner.plan(Task(1.0, 1e-6))
+
+
+def test_a_model_with_probabilities_has_what_its_counts_leave_of_epsilon():
+    for kind in (LittlestoneLearner, StagedLittlestoneLearner):
+        less, shared = kind(0.75, 1e-6, Thresholds(9)), kind(1.0, 1e-6, Thresholds(9), probability_share=0.25)
+        assert shared.estimate() == less.estimate()
+        assert shared.plan(Task(1.0, 1e-6))["hypothesis"] == less.plan(Task(0.75, 1e-6))["hypothesis"]
