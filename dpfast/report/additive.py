@@ -87,21 +87,25 @@ class Term:
         return float(-special.ndtri(_LUCK / 2 / (len(self.told) + 1)))
 
     def extremes(self) -> tuple[int, int]:
-        """Return the codes of the largest and of the smallest weight, among `told` or, if that is empty, all codes.
+        """Return the codes of the largest and of the smallest weight, among those with enough rows.
 
-        A weight that is clear of its noise goes before one that is not, if it has the right sign.
+        These are the codes in `told` whose noisy counts are clear of noise, or all in `told`, or all, if there are none.
+        A weight that is clear of its noise goes before one that is not, if it has the right sign. `ends` also names
+        runs of bins, and the groups of rarer values together.
 
         Returns
         -------
         tuple of int
             The codes of the largest and of the smallest weight.
         """
-        codes = self.told if len(self.told) else np.arange(self.column.size)
-        clear = self._clear_codes() if len(self.told) else np.zeros(self.column.size, bool)
+        clear = np.zeros(self.column.size, bool)
+        clear[self.told] = self._clear_codes()
+        counted = np.array([code for code in self.told.tolist() if self._counted([code])], np.int64)
+        codes = next((each for each in (counted, self.told) if len(each)), np.arange(self.column.size))
 
         def most(sign):
             weights = sign * self.weights[codes]
-            return int(codes[np.argmax(np.where(clear & (weights > 0), weights + np.ptp(weights), weights))])
+            return int(codes[np.argmax(np.where(clear[codes] & (weights > 0), weights + np.ptp(weights), weights))])
 
         return most(1), most(-1)
 

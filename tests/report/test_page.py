@@ -219,6 +219,13 @@ def test_a_weight_that_is_clear_of_noise_is_named_before_a_larger_one_that_is_no
     assert report.Term(column, "yes", weights, None, np.full(4, 0.25)).extremes() == (0, 2)
 
 
+def test_extremes_are_codes_with_enough_rows():
+    column = CodeColumn("x", edges=(1.0, 2.0, 3.0), low=0.0, high=4.0)
+    shares, weights = np.array([0.5, 0.488, 0.01, 0.002]), np.array([1.0, -1.0, 5.0, -5.0])
+    assert report.Term(column, "yes", weights, None, shares, count_noise=0.01).extremes() == (0, 1)
+    assert report.Term(column, "yes", weights, None, shares).extremes() == (2, 3)
+
+
 def test_a_model_of_noise_alone_says_so(rng):
     schema = Schema([Numeric("x", 0, 1)], label=Label("y", [0, 1]))
     columns = {"x": rng.random(500), "y": rng.integers(0, 2, 500)}
