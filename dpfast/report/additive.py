@@ -89,9 +89,9 @@ class Term:
     def extremes(self) -> tuple[int, int]:
         """Return the codes of the largest and of the smallest weight, among those with enough rows.
 
-        These are the codes in `told` whose noisy counts are clear of noise, or all in `told`, or all, if there are none.
-        A weight that is clear of its noise goes before one that is not, if it has the right sign. `ends` also names
-        runs of bins, and the groups of rarer values together.
+        These are the codes in `told` whose noisy counts are clear of noise; if there are none, all in `told`, or all. A
+        weight that is clear of its noise goes before one that is not, if it has the right sign. `ends` also names runs
+        of bins, and the groups of rarer values together.
 
         Returns
         -------

@@ -206,3 +206,17 @@ def test_labels_that_may_mean_the_same_are_noted(table):
     model.fit(table.drop(columns="y"), numbers)
     assert any("are separate classes: 0, 0.0" in each for each in model.notes_)
     assert not any("separate" in each for each in model.fit(table.drop(columns="y"), table.y).notes_)
+
+
+def test_columns_that_are_said_to_be_used_without_a_clear_effect_do_move_scores(table, tmp_path):
+    rng = np.random.default_rng(3)
+    rows = table.drop(columns="y").assign(sex=rng.choice(["f", "m"], len(table)))
+    model = dpfast.HalfspaceClassifier(random_state=0).fit(rows, table.y)
+    line = next(each for each in str(model).splitlines() if each.startswith("used, with effects that are not clear"))
+    assert "sex" in line
+    flipped = rows.assign(sex=np.where(rows.sex == "f", "m", "f"))
+    assert (model.decision_function(flipped) != model.decision_function(rows)).mean() > 0.9
+    model.report(tmp_path / "m.html")
+    page = (tmp_path / "m.html").read_text()
+    assert "The model also uses these columns, but their effects are too noisy to draw" in page
+    assert "othing clear of noise" not in page + str(model)
