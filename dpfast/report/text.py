@@ -7,7 +7,7 @@ from typing import Any
 
 from dpfast.report.additive import code_columns, lost_in_noise, terms
 from dpfast.report.trees import leaves
-from dpfast.tables.cells import MISSING_NAME, CodeColumn
+from dpfast.tables.cells import MISSING_NAME, OTHER_NAME, CodeColumn
 from dpfast.tables.naming import listed, visible
 
 _MOST_LEAVES = 5
@@ -157,9 +157,15 @@ def condition_text(rule, names):
     return " and ".join(literal_text(literal, names) for literal in rule.literals)
 
 
+_GROUP = re.compile(rf"(.*) = {OTHER_NAME}, (group \d+ of \d+)", re.DOTALL)
+
+
 def literal_text(literal, names):
     """Return the text of a literal; numbers and dates are compared with an edge: "age > 37", "not job = clerk"."""
     name = str(names[literal.feature])
+    if group := _GROUP.fullmatch(name):
+        column, which = group.groups()
+        return f"{column} is {'not ' if literal.negated else ''}one of the rarer values, {which}"
     if not literal.negated:
         return name
     column, above, edge = name.rpartition(" > ")

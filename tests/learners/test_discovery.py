@@ -1,4 +1,5 @@
 import pickle
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -6,6 +7,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import cross_val_score
 
 import dpfast
@@ -17,7 +19,7 @@ from dpfast.learners.fitting import Fit
 from dpfast.learners.transaction import transaction
 from dpfast.report.html import page
 from dpfast.report.text import column_line
-from dpfast.tables import Schema
+from dpfast.tables import Boolean, Schema
 from dpfast.tables.cells import GROUPS, fixed_groups, number_codes, word_group
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.encoding import Encoding, encode
@@ -565,3 +567,33 @@ def test_a_column_of_numbers_in_a_csv_file_is_not_one_of_words_too(epsilon, tmp_
     model = dpfast.HalfspaceClassifier(epsilon, schema="discover", random_state=0)
     model.fit(dpfast.FileParts(tmp_path / "t.csv"), "y")
     assert [column.name for column in model.encoder_.schema_.code_columns] == ["income", "job"]
+
+
+def test_a_list_says_in_words_that_a_value_is_one_of_the_rarer_ones(rng):
+    n = 3_000
+    town = np.array([f"town{k}" for k in range(12)])[rng.integers(0, 12, n)]
+    frame = pd.DataFrame({"town": town, "x": rng.normal(size=n)})
+    model = dpfast.DecisionListClassifier(0.7, random_state=0).fit(frame, town == "town1")
+    group = f"group {word_group('town1') + 1} of {GROUPS}"
+    text = model.to_text()
+    assert re.search(rf"town is (not )?one of the rarer values, {group} +then", text), text
+    assert "= other, group" not in text
+    assert f"one of the rarer values, {group}" in page(model)
+    assert model.score(frame, town == "town1") > 0.97
+
+
+@pytest.mark.parametrize("name", ["halfspace", "boosted", "projected"])
+def test_forty_columns_of_rare_yes_are_as_good_as_declared(name):
+    rng = np.random.default_rng(3)
+    n, d = 17_000, 40
+    bits = rng.random((2 * n, d)) < 0.05
+    odds = bits @ rng.normal(0, 2, d)
+    y = rng.random(2 * n) < 1 / (1 + np.exp(np.median(odds) - odds))
+    frame = pd.DataFrame(np.where(bits, "yes", "no")).add_prefix("q")
+    schema = Schema([Boolean(column, ["no", "yes"]) for column in frame])
+
+    def auc(**given):
+        model = LEARNERS[name](random_state=0, **given).fit(frame[:n], y[:n], classes=[False, True])
+        return roc_auc_score(y[n:], model.decision_function(frame[n:]))
+
+    assert auc() > auc(schema=schema) - 0.02
