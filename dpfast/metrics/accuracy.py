@@ -7,8 +7,9 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
 from dpfast.accounting import Budget
+from dpfast.accounting.numbers import check_neighbors
 from dpfast.metrics.figure import ConfusionMatrix, Counter, Figure, check_level, half_width
-from dpfast.tables.labels import are_equal, class_codes, labels_as_they_are
+from dpfast.tables.labels import are_equal, class_codes, labels_as_they_are, rows_to_count
 
 
 def accuracy(
@@ -31,6 +32,7 @@ def accuracy(
     Parameters
     ----------
     y_true, y_pred : array_like, shape (n,)
+        Rows without a label in y_true are left out under "add-remove", and refused under "replace".
     epsilon : real, > 0
     neighbors : {"replace", "add-remove"}
     level : float in (0, 1)
@@ -51,7 +53,7 @@ def accuracy(
     >>> print(figure)
     0.749 (95% interval 0.721 to 0.775)
     """
-    right, n = _right(y_true, y_pred)
+    right, n = _right(*_labelled(y_true, y_pred, neighbors))
     check_level(level)
     counter = Counter(epsilon, neighbors, budget, random_state, moved=1)
     if neighbors == "replace":
@@ -90,6 +92,7 @@ def confusion_matrix(
     -------
     ConfusionMatrix
     """
+    y_true, y_pred = _labelled(y_true, y_pred, neighbors, classes)
     _right(y_true, y_pred)
     true, predicted = (class_codes(y, len(y), classes) for y in (y_true, y_pred))
     k = len(true.classes)
@@ -97,6 +100,15 @@ def confusion_matrix(
     cells = k * true.codes.astype(np.int64) + predicted.codes
     counts = np.bincount(cells, minlength=k * k).reshape(k, k)
     return ConfusionMatrix(counter.release(counts), true.classes, counter.deviation, counter.privacy)
+
+
+def _labelled(y_true, y_pred, neighbors, classes=None):
+    """Return the labels and predictions of the rows with a label."""
+    check_neighbors(neighbors)
+    y_true, y_pred = (labels_as_they_are(y, name) for y, name in ((y_true, "y_true"), (y_pred, "y_pred")))
+    if y_true.ndim != 1 or (kept := rows_to_count(y_true, neighbors, classes, "y_true")) is None:
+        return y_true, y_pred
+    return y_true[kept], y_pred[kept] if len(y_pred) == len(kept) else y_pred
 
 
 def _right(y_true, y_pred):

@@ -23,7 +23,7 @@ from dpfast.learners.private import PrivateClassifier
 from dpfast.learners.units import own_generator
 from dpfast.mechanisms import discrete_gaussian
 from dpfast.tables.arrays import as_objects
-from dpfast.tables.labels import are_equal, labels_as_they_are, seen_labels
+from dpfast.tables.labels import are_equal, labels_as_they_are, rows_to_count, seen_labels
 from dpfast.tables.sources import picked
 
 _MOST_RUNS = 1000
@@ -153,6 +153,9 @@ def private_search(
     n = X.shape[0]
     if y.shape != (n,):
         raise ValueError(f"y must have one label for each of {n} rows, got shape {y.shape}")
+    if (has_label := rows_to_count(y, neighbors, classes)) is not None:
+        X, y = picked(X, y, has_label, n)
+        n = len(y)
     held_out = own_generator(rng).random(n) < validation
     train = picked(X, y, ~held_out, n)
     declared, classes = classes is not None, seen_labels(y)[1] if classes is None else classes

@@ -15,7 +15,7 @@ from dpfast.learners.parameters import PrivateParameters
 from dpfast.learners.private import PrivateClassifier
 from dpfast.metrics import ConfusionMatrix, Figure, Reliability, Roc
 from dpfast.tables.arrays import as_objects
-from dpfast.tables.labels import labels_as_they_are
+from dpfast.tables.labels import labels_as_they_are, rows_to_count
 from dpfast.tables.sources import count_rows, picked
 
 
@@ -62,8 +62,8 @@ class PrivateSplit:
     """
 
     def __init__(self, X: Any, y: np.ndarray, is_test: np.ndarray, *, seeded: bool):
-        self.train, self.test = (LabelledRows(*picked(X, y, kept, len(y))) for kept in (~is_test, is_test))
-        self.is_test, self._seeded = is_test, seeded
+        self.train, self._whole = (LabelledRows(*picked(X, y, kept, len(y))) for kept in (~is_test, is_test))
+        self.is_test, self._seeded, self.test = is_test, seeded, self._counted(None)
         self._model: PrivateClassifier | None = None
         self._lock = threading.Lock()
 
@@ -89,7 +89,7 @@ class PrivateSplit:
         ------
         ValueError
             If a model was fitted before, the estimator is not a private classifier, or the fit raises it: under
-            "replace", for a training part without rows.
+            "replace", for a training part without rows, and for rows without a label.
         BudgetExceeded
             If the budget of the estimator does not suffice.
         """
@@ -99,6 +99,9 @@ class PrivateSplit:
         model.random_state = estimator.random_state  # a copy would draw the same numbers again
         if isinstance(model.budget, Budget):
             model.budget = model.budget.as_pairs()
+        for part in (self.train, self._whole):
+            rows_to_count(part.y, model.neighbors, classes)  # refuses rows without a label under "replace"
+        self.test = self._counted(classes)
         free = Budget(model.epsilon, model.delta, neighbors=model.neighbors, composition="basic")
         with self._lock:
             if self._model is not None:
@@ -109,6 +112,11 @@ class PrivateSplit:
                 if "privacy_" in vars(model):  # charged, even if interrupted
                     self._model, self._claim, self._free = model, vars(model)["privacy_"], free
         return model
+
+    def _counted(self, classes):
+        """Return the test rows with a label, which figures are of."""
+        kept = rows_to_count(self._whole.y, "add-remove", classes)
+        return self._whole if kept is None else LabelledRows(*picked(*self._whole, kept, len(kept)))
 
     @property
     def privacy(self) -> PrivacySpend:

@@ -117,6 +117,20 @@ def present(y: Any, classes: ArrayLike | None = None) -> tuple[Any, Any, np.ndar
     return y[has_label], known, has_label
 
 
+def rows_to_count(y: Any, neighbors: str, classes: ArrayLike | None = None, name: str = "y") -> np.ndarray | None:
+    """Return a mask of the rows with a label, or None if all have one, for figures that count them.
+
+    Under "replace" figures take the number of rows as public, and rows without a label are refused.
+    """
+    has_label = present(y, classes)[2]
+    if has_label is not None and neighbors == "replace":
+        raise ValueError(
+            f"{name} lacks some labels, and the number of rows with one is "
+            'private under neighbors="replace": leave these rows out, and use neighbors="add-remove"'
+        )
+    return has_label
+
+
 def codes_of_labelled(y: Any, classes: ArrayLike | None = None) -> tuple[Labels, np.ndarray | None]:
     """Return the labels that are not missing, like `class_codes`, and a mask of their rows, or None if all have one."""
     y, known, has_label = present(y, classes)

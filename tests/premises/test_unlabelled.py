@@ -18,6 +18,7 @@ import dpfast
 import dpfast.base
 from dpfast.accounting import Budget, cover_delta
 from dpfast.accounting.winnow import winnow_range
+from dpfast.model_selection import private_search, private_split
 from dpfast.parts import MemoryParts
 from dpfast.tables import Label
 from dpfast.tables.encoding import Encoding
@@ -282,3 +283,49 @@ def test_the_learner_of_others_needs_every_label_unless_it_says_otherwise():
     assert not dpfast.base.PrivateClassifier.spares_unlabelled
     assert dpfast.NetHalfspaceClassifier.spares_unlabelled
     assert dpfast.FiniteClassLearner.spares_unlabelled
+
+
+# ---- splits, searches and figures ------------------------------------------------------------------------------------
+
+
+def _rows_with_gaps(n=400):
+    rng = np.random.default_rng(0)
+    X = rng.random((n, 3)) < 0.5
+    y = np.where(X[:, 0], "a", "b").astype(object)
+    y[np.arange(n) % 7 == 0] = None
+    return X, y, np.arange(n) % 7 != 0
+
+
+def test_splits_and_searches_leave_rows_without_a_label_out_or_refuse_them():
+    X, y, kept = _rows_with_gaps()
+    free = {"neighbors": "add-remove"}
+    split = private_split(X, y, random_state=0)
+    split.fit(dpfast.DecisionListClassifier(8.0, random_state=0, **free), classes=["a", "b"])
+    assert len(split.test.y) == (split.is_test & kept).sum()
+    assert split.accuracy(epsilon=4, random_state=0).value > 0.9
+    assert split.roc(epsilon=4, random_state=0).auc.value > 0.8
+    budget = Budget(8.0, 1e-6)
+    with pytest.raises(ValueError, match=r"y lacks some labels, .* neighbors=\"add-remove\""):
+        private_split(X, y, random_state=0).fit(dpfast.DecisionListClassifier(8.0, budget=budget), classes=["a", "b"])
+    offered = [dpfast.DecisionListClassifier(max_rules=2), dpfast.DecisionListClassifier(max_rules=3)]
+    found = private_search(offered, X, y, epsilon=8, classes=["a", "b"], random_state=0, **free)
+    other = private_search(offered, X[kept], y[kept], epsilon=8, classes=["a", "b"], random_state=0, **free)
+    assert found.right == other.right
+    with pytest.raises(ValueError, match="y lacks some labels"):
+        private_search(offered, X, y, classes=["a", "b"], budget=budget)
+    assert not budget.charges
+
+
+def test_figures_count_rows_with_a_label_only():
+    _, y, kept = _rows_with_gaps()
+    said = np.where(np.arange(400) % 3, y, "a")
+    free = {"epsilon": 50, "neighbors": "add-remove", "random_state": 0}
+    assert dpfast.metrics.accuracy(y, said, **free).value == dpfast.metrics.accuracy(y[kept], said[kept], **free).value
+    counts = dpfast.metrics.confusion_matrix(y, np.full(400, "a"), classes=["a", "b"], **free).counts
+    assert counts.sum() == pytest.approx(kept.sum(), abs=3)
+    for figure in (
+        dpfast.metrics.accuracy,
+        lambda *rows, **given: dpfast.metrics.confusion_matrix(*rows, classes=["a", "b"], **given),
+    ):
+        with pytest.raises(ValueError, match="y_true lacks some labels"):
+            figure(y, said, epsilon=1)
