@@ -41,7 +41,7 @@ def test_a_rule_shows_names_as_they_are_written(run, trees):
     X = dpfast.BitMatrix(np.eye(3), feature_names=names)
     fitted = dpfast.DecisionListClassifier(max_rules=None, coverage_weight=0, rule_counts=0, random_state=0)
     fitted.fit(X, [0, 1, 0])
-    fitted.rules_.insert(0, Rule((Literal(1, True),), 1))
+    fitted.model_ = replace(fitted.model_, rules=(Rule((Literal(1, True),), 1), *fitted.model_.rules))
     with output.capture() as shown:
         show_rules(fitted, output)
     assert "not cold [C]" in shown.get()
@@ -118,7 +118,8 @@ def test_a_weight_is_shown_with_its_feature_and_the_label_it_speaks_for(monkeypa
     monkeypatch.setattr("dpfast.cli.printers._MOST_WEIGHTS", 2)
     X = dpfast.BitMatrix(np.eye(3), feature_names=["wet", "cold [C]", "windy"])
     fitted = dpfast.DPWinnowClassifier(n_updates=2, n_draws=10, random_state=0).fit(X, ["oak", "elm", "oak"])
-    fitted.released_weights_ = [(np.array([0, 1, 3]), np.array([-9, 5, 2])), (np.array([0, 1]), np.array([-9, 5]))]
+    released = (np.array([0, 1, 3]), np.array([-9, 5, 2])), (np.array([0, 1]), np.array([-9, 5]))
+    fitted.model_ = replace(fitted.model_, released_weights=released)
     with output.capture() as shown:
         show_weights(fitted, output)
     rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in shown.get().splitlines() if "│" in line]
@@ -256,7 +257,7 @@ def test_linear_learner_reads_numbers_from_minus_one_to_one(run, refused, tmp_pa
 def test_an_average_shows_small_weights():
     X = dpfast.BitMatrix(np.eye(2), feature_names=["wet", "windy"])
     fitted = dpfast.LinearLearner(random_state=0).fit(X, ["oak", "elm"])
-    fitted.model_ = replace(fitted.model_, index=np.array([1, 2]), count=np.array([3, -2]), draws=10_000)
+    fitted.model_ = replace(fitted.model_, index=np.array([1, 2]), signed_counts=np.array([3, -2]), draws=10_000)
     with output.capture() as shown:
         show_average(fitted, output)
     rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in shown.get().splitlines() if "│" in line]
