@@ -191,6 +191,7 @@ class TableReader(Parameters):
             if label.name != (named or label.name):
                 raise ValueError(f"y names the label {named!r}, and the schema declares {label.name!r}")
             kind = source.label_kind(label.name)
+            refuse_masked("y", source.y)
         if source.in_parts:
             self._refuse_parts(p)
         labelled = source.labelled or named is not None

@@ -96,6 +96,8 @@ def test_labels_that_no_file_can_hold_are_refused_before_anything_is_charged(nam
     model, budget = ESTIMATORS[name](), Budget(10, 1e-5)
     if hasattr(model, "budget"):
         model.set_params(budget=budget)
+    if hasattr(model, "schema"):
+        model.set_params(schema="vectors")
     labels, declared = (y.astype(float), {"classes": [0.0, np.nan]}) if kind == "NaN" else (UNSAVED[kind][y], {})
     with pytest.raises(ValueError, match=r"labels|[Ll]abel type|dtype"):
         model.fit(X, labels, **declared)
