@@ -311,7 +311,7 @@ class Spread:
             within = slice(first, max(last, first + 1))  # a part of its own, or one that it shares
             if 2 * noisy[within].sum() > self.rows[cell]:
                 kept[cell] = self.rows[cell]
-                parts[within] += _halved(noisy[within], self.rows[cell], deviation)
+                parts[within] += _halved(noisy[within].tolist(), float(self.rows[cell]), deviation)
         return Spread(kept, self._ends), Spread(parts, ends)
 
     def held(self) -> np.ndarray:
@@ -356,15 +356,13 @@ def _halved(noisy, rows, deviation):
     """Return so many rows divided among cells, evenly but where the noisy counts of two halves clearly differ."""
     size, half = len(noisy), len(noisy) // 2
     if size == 1:
-        return np.array([rows])
-    sums = np.array([noisy[:half].sum(), noisy[half:].sum()])
-    of = np.array([half, size - half])  # cells
-    share = half / size
-    if abs(np.subtract(*(sums / of))) > LIKELY * deviation * math.sqrt((1 / of).sum()):
-        sums[sums < LIKELY * deviation * np.sqrt(of)] = 0.0
-        share = sums[0] / sums.sum() if sums.any() else share
-    parts = (noisy[:half], rows * share), (noisy[half:], rows * (1 - share))
-    return np.concatenate([_halved(*part, deviation) for part in parts])
+        return [rows]
+    first, second, share = sum(noisy[:half]), sum(noisy[half:]), half / size
+    if abs(first / half - second / (size - half)) > LIKELY * deviation * math.sqrt(1 / half + 1 / (size - half)):
+        first = first if first >= LIKELY * deviation * math.sqrt(half) else 0.0
+        second = second if second >= LIKELY * deviation * math.sqrt(size - half) else 0.0
+        share = first / (first + second) if first or second else share
+    return _halved(noisy[:half], rows * share, deviation) + _halved(noisy[half:], rows * (1 - share), deviation)
 
 
 class _Part:
