@@ -143,9 +143,10 @@ def test_neighbours_move_counts_of_levels_by_no_more_than_the_noise_is_made_for(
     assert confusion(np.array([0, 2, 2]), np.array([1, 2, 2]), 3).tolist() == [[0, 1, 0], [0, 0, 0], [0, 0, 2]]
 
 
+@pytest.mark.parametrize("name", ["boosted", "linear", "winnow"])
 @pytest.mark.parametrize("k", [1, 3])
-def test_counts_of_persons_have_the_noise_of_all_their_rows(k):
-    model = made("boosted", probability_share=0.25).fit(X, Y, units=np.arange(len(X)) // 3, rows_per_unit=k)
+def test_counts_of_persons_have_the_noise_of_all_their_rows(name, k):
+    model = made(name, probability_share=0.25).fit(X, Y, units=np.arange(len(X)) // 3, rows_per_unit=k)
     assert model.class_counts_scale_ == 8 * k
     assert "one person" in str(model.privacy_)
 
