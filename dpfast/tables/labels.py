@@ -16,7 +16,11 @@ from dpfast.tables.columns import text_of
 from dpfast.tables.objects import NUMBER, OTHER, TRUTH, Fault, array_of_one_type, plain
 
 _CLOSE = 1 << 16
-_BEGINNINGS = [*{ord(mark[:1] or "\0") for mark in (*LABEL_MARKS, " ", "\t")}]  # of texts that may be missing labels
+_ASCII = 128
+_BLANK, _FIRST, _SECOND = np.zeros((3, _ASCII + 1), bool)  # letters: blanks, and the first two ones of missing labels
+_BLANK[[ord(" "), ord("\t")]] = True
+for _letters, _k in ((_FIRST, 0), (_SECOND, 1)):
+    _letters[[ord(f"{mark}\0\0"[_k]) for mark in LABEL_MARKS]] = True
 OTHER_LABEL = "other"  # the class of all labels that were not discovered, if that is one of its own
 MOST_READ_OFF = 20  # labels of an undeclared set; more are hardly classes, and may identify persons
 
@@ -147,8 +151,10 @@ def _have_labels(y, marks):
     if kind == "f":
         has_label = ~np.isnan(np.asarray(y))
     elif kind == "U" and y.size:
-        first = np.ascontiguousarray(y).view(np.uint32).reshape(len(y), -1)[:, 0]
-        maybe = np.flatnonzero(np.isin(first, _BEGINNINGS))
+        letters = np.ascontiguousarray(y).view(np.uint32).reshape(len(y), -1)
+        first, second = (np.minimum(letters[:, k], _ASCII) for k in (0, min(1, letters.shape[1] - 1)))
+        one = letters.shape[1] == 1
+        maybe = np.flatnonzero((_FIRST[first] & (_SECOND[second] | _BLANK[second] | one)) | _BLANK[first])
         has_label = np.ones(len(y), bool)
         has_label[maybe] = ~np.isin(np.char.strip(np.asarray(y)[maybe]), marks)
     else:
