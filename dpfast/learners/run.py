@@ -101,7 +101,7 @@ class Run:
 
     def __init__(self, paid: fitting.Fit, plan: Plan, solved: Solved, progress: Callable) -> None:
         self._paid, self._plan, self._progress = paid, plan, progress
-        self._noise, self._steps = solved.noise, solved.steps
+        self._noise, self._steps, self._releases = solved.noise, solved.steps, dict(plan)
         self._used, self._shows = dict.fromkeys(plan, 0), False
 
     @property
@@ -163,7 +163,8 @@ class Run:
         mechanism, noise = self._next(name, -(-np.size(exact) // max(1, times)), kinds, "release", times)
         if mechanism == "laplace":
             return self._counted(name, discrete_laplace(exact, noise, rng=self._paid.rng), times)
-        steps = self._steps[name]
+        if (steps := self._steps[name]) == 1:
+            return self._counted(name, discrete_gaussian(_wide(exact), float(noise), rng=self._paid.rng), times)
         fine = discrete_gaussian(_wide(exact) * steps, float(noise * steps), rng=self._paid.rng)
         return self._counted(name, (fine + steps // 2) // steps, times)
 
@@ -296,7 +297,7 @@ class Run:
 
     def _planned(self, name, size, kinds, verb, times=1):
         """Return the mechanism of releases in a word; refuse those that are not planned."""
-        planned = self._plan.get(name)
+        planned: Any = self._releases.get(name)
         if planned is None:
             raise RuntimeError(f"the plan has no release {name!r}: it names {', '.join(self._plan)}")
         kind = kinds.get(type(planned))
