@@ -56,6 +56,7 @@ from scipy import special
 from .numbers import (
     SMALLEST_DELTA,
     Number,
+    cache_results,
     calculator,
     calculator_like,
     delta_of,
@@ -137,6 +138,7 @@ def zcdp_epsilon(rho: Number, delta: Number) -> float:
 
 
 @calculator
+@cache_results
 def zcdp_rho(epsilon: Number, delta: Number) -> float:
     """Return the largest rho for which every rho-zCDP mechanism is (epsilon, delta)-DP.
 
@@ -200,6 +202,7 @@ def gaussian_epsilon(sigma: Number, delta: Number, *, sensitivity: Number = 1.0)
 
 
 @calculator_like(gaussian_delta)
+@cache_results
 def gaussian_sigma(epsilon: Number, delta: Number, *, sensitivity: Number = 1.0) -> float:
     """Return the least standard deviation at which Gaussian noise is (epsilon, delta)-DP.
 

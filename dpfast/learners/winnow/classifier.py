@@ -232,7 +232,7 @@ class DPWinnowClassifier(CountedClassifier, name="winnow"):
         return Spending("zcdp", self.counts_share, (Fraction(SIZES_SHARE),))
 
     def prepare(self, rows: Rows) -> Any:
-        """Return zero scores, for which rows may be too wide; warn if the guarantee of the paper is void.
+        """Return the numbers of the run and zero scores, for which rows may be too wide; warn of a void guarantee.
 
         Parameters
         ----------
@@ -240,15 +240,15 @@ class DPWinnowClassifier(CountedClassifier, name="winnow"):
 
         Returns
         -------
-        DenseScores or TouchedScores
+        tuple of WinnowPlan and DenseScores or TouchedScores
         """
         settings, numbers = self.numbers(rows.task)
         warn_of_paper(settings, numbers)
-        return score_vector(rows.form, numbers.window)
+        return numbers, score_vector(rows.form, numbers.window)
 
     def learn(self, rows: Rows, plan: Plan, run: Run) -> WinnowModel:
         streaming.end(self)
-        numbers, form = self.numbers(rows.task)[1], rows.form
+        (numbers, scores), form = rows.prepared, rows.form
         sizes, course = rows.class_sizes, None
 
         def model() -> WinnowModel:
@@ -261,7 +261,7 @@ class DPWinnowClassifier(CountedClassifier, name="winnow"):
 
         def sample(noise: Any, rng: np.random.Generator) -> Any:
             nonlocal course
-            course = streaming.Course(numbers, rows.prepared, form.unit, self.first(rows.n_columns), rng)
+            course = streaming.Course(numbers, scores, form.unit, self.first(rows.n_columns), rng)
             if fixed:
                 return course.learn(rows.parts)
             followed, signs = in_order(rows.parts)

@@ -744,7 +744,7 @@ def test_streams_batches_and_the_paper_count_rows_whole(parameters, table, monke
 
 def test_the_margin_of_rows_that_count_whole_follows_public_facts(rng):
     def planned(X, **parameters):
-        clf = DPWinnowClassifier(random_state=0, **parameters)
+        clf = DPWinnowClassifier(random_state=0, schema="vectors", **parameters)
         return fading(clf, X, np.arange(X.shape[0]) % 2)[1][0][1]
 
     X = rng.random((300, 3)) < 0.5
