@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dpfast.accounting.claims import claim_of_file
-from dpfast.learners.parameters import Kind, count
+from dpfast.learners.parameters import Kind, count, unsaved
 from dpfast.learners.saving import CARD, Saved, entries, read_document, reals
 from dpfast.tables.labels import two_classes
 
@@ -70,7 +70,8 @@ def load(path: str | os.PathLike[str]) -> Any:
     if kind is None:
         raise ValueError(f"{path.name} holds a model of unknown kind {name!r}; import its class first, if it has one")
     try:
-        return _restored(kind, entries(document, *_ENTRIES, maybe=("table", "encoder", "card", "class_counts")))
+        document = entries(document, *_ENTRIES, maybe=("table", "encoder", "card", "class_counts"))
+        return _fill_model(kind(**document["parameters"]), document)
     except _FAULTS as error:
         raise ValueError(f"{path.name} is damaged: {type(error).__name__}: {error}") from None
 
@@ -90,21 +91,10 @@ def _kind(name):
     return None
 
 
-def _restored(kind, document):
-    from dpfast.learners.private import PrivateClassifier
-    from dpfast.learners.transaction import transaction
-
-    if not issubclass(kind, PrivateClassifier):
-        return _fill_model(kind(**document["parameters"]), document)
-    learner = kind(**document["parameters"])
-    _fill_model(transaction(learner), document).publish()
-    return learner
-
-
 def _fill_model(model, document):
     """Return a model with the attributes of a file's entries; refuse entries that no model could have."""
     parameters = document["parameters"]
-    foreign = set(parameters).intersection(model._not_saved)
+    foreign = set(parameters).intersection(unsaved(model))
     if foreign:
         raise ValueError(f"parameters must not hold {sorted(foreign)}")
     for name, value in parameters.items():

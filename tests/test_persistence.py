@@ -96,7 +96,7 @@ def test_thresholds_and_conjunctions_come_back(tmp_path, rng):
 
 def test_a_file_holds_no_data_no_budget_and_no_random_state(table, tmp_path):
     budget, seed = Budget(5.0, 1e-3), np.random.default_rng(123456789)
-    model = dpfast.DecisionListClassifier(budget=budget, random_state=seed).fit(*table)
+    model = dpfast.DecisionListClassifier(budget=budget, random_state=seed, schema="vectors").fit(*table)
     model.save(tmp_path / "m.json")
     document = json.loads((tmp_path / "m.json").read_text())
     assert set(document) == {

@@ -186,6 +186,7 @@ class FitOptions:
         """
         from dpfast.files.encodings import FileParts
         from dpfast.files.names import kind_of
+        from dpfast.learners.transaction import reader_of
 
         name = self.model.model
         if not self.undeclared or name is None or self.privacy.unit is not None or self.table.ignore:
@@ -199,7 +200,7 @@ class FitOptions:
         source.dense_shape = lambda: learned_from
         others = {"schema", "threshold", "random_state"}
         estimator = estimator_of(name, {k: v for k, v in parameters.items() if k not in others})
-        return estimator._checked(source).schema is not None
+        return reader_of(estimator, source)[0].schema is not None
 
     def declaration(self, data: str, surveyed: bool) -> Any:
         """Return the schema of the table, which may leave everything to be discovered; None for vectors."""

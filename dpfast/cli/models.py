@@ -240,7 +240,7 @@ def reader_of(model):
     """Return the function from a schema to the one by which a model reads tables."""
     import dpfast
 
-    return getattr(dpfast, MODELS[model].estimator)()._read_by
+    return getattr(dpfast, MODELS[model].estimator)().reads.reads_by
 
 
 def values_of(model, own, *, threshold=None, numbers=None):

@@ -15,7 +15,7 @@ from dpfast.accounting.numbers import decimal_above, exact, split
 from dpfast.kernels.reals import expit
 from dpfast.learners.batches import in_batches
 from dpfast.learners.calibration import LEVELS, Line, level_counts
-from dpfast.learners.model import FloatArray, IntArray, Model
+from dpfast.learners.model import FloatArray, IntArray, Model, model_of
 from dpfast.learners.parameters import estimator, noise_scale
 from dpfast.learners.plan import LaplaceSum, Mechanism, Proved, Task
 from dpfast.learners.private import PrivateClassifier
@@ -30,7 +30,6 @@ from dpfast.learners.probabilities import (
 )
 from dpfast.learners.run import Run
 from dpfast.learners.saving import entries, fraction
-from dpfast.learners.transaction import model_of
 
 
 @dataclass(frozen=True)

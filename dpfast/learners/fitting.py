@@ -1,18 +1,19 @@
-"""A fit is a transaction, and its order is written here once.
+"""What a fit pays, counts and publishes.
 
-    p = self._checked(X)                    # plain values; refuses invalid parameters and an insufficient budget
-    with self._fitting(p) as run:           # nothing is spent yet
-        table, labels, public = ...         # the rows may be refused; nothing of self has changed
+`Charge` makes the claim and charges the budget. `Fit` is a fit under way: `charge` either raises an error, and nothing
+has changed, or pays; afterwards it counts releases. What was released is published whatever happens then, also if the
+fit is interrupted. If part of a table's schema has to be discovered, everything is charged before the discovery, in one
+charge; the second call of `charge` then only names the releases that are already paid for.
+
+Classifiers of tables are fitted by `dpfast.learners.transaction`. Estimators of other data inherit `Private`:
+
+    p = self._checked()                     # plain values; refuses invalid parameters and an insufficient budget
+    with self._fitting(p.rng) as run:       # nothing is spent yet
         state = ...                         # whatever else may fail has failed after this line
-        run.charge(public, cost, rules=p.rounds)
-        for rule in greedy_cover(state, p.rounds, run.rng):
-            run.release("rules", rule)
-    return self
-
-`charge` either raises an error and leaves self unchanged, or pays. After a charge self becomes the new model, also if
-the block is interrupted: `_publish` sets the attributes that were released, and the claim is stored. If part of a
-table's schema has to be discovered, everything is charged before the discovery, in one charge; the second call of
-`charge` then only names the releases that are already paid for.
+        run.charge(public, cost, rounds=p.rounds)
+        for answer in answers(state, p.rounds, run.rng):
+            run.release("rounds", answer)
+    return self                             # `_publish` has set the attributes that were released, and the claim
 """
 
 import signal
@@ -65,6 +66,81 @@ class NothingLearned(ValueError):
         return str(self.args[0])
 
 
+class Charge:
+    """What the fits of an estimator pay: its epsilon, delta and relation, for rows or for units.
+
+    Parameters
+    ----------
+    estimator : estimator
+        It has the parameters `epsilon`, `delta`, `neighbors` and `budget`.
+
+    Attributes
+    ----------
+    rows_per_unit : int or None
+        The largest number of rows of a unit, if the claim protects units and not rows.
+    """
+
+    def __init__(self, estimator: Any):
+        self._estimator = weakref.proxy(estimator)  # a stream keeps its run: deleting the model frees the checkpoint
+        self.rows_per_unit: int | None = None
+
+    def claim(self, cost: Sequence[Cost]) -> PrivacySpend:
+        """Return the claim of a fit with this cost; a ValueError refuses an invalid one."""
+        made = self._estimator
+        return PrivacySpend(
+            made.epsilon,
+            made.delta,
+            made.neighbors,
+            cost=tuple(cost),
+            unit="row" if self.rows_per_unit is None else "person",
+            rows_per_unit=self.rows_per_unit,
+        )
+
+    def pay(self, claim: PrivacySpend, public: Public) -> None:
+        """Charge the budget, if there is one."""
+        made = self._estimator
+        if made.budget is not None:
+            made.budget.charge(
+                made.epsilon,
+                made.delta,
+                neighbors=made.neighbors,
+                unit=claim.unit,
+                cost=claim.cost,
+                what=self._ledger_entry(public),
+            )
+
+    def _ledger_entry(self, public):
+        """Return what a ledger stores about a charge."""
+        get = getattr(self._estimator, "get_params", None)
+        parameters: dict[str, Any] = {} if get is None else get(deep=False)
+        plain = {name: value for name, value in parameters.items() if isinstance(value, str | bool | int | float)}
+        schema: Any = parameters.get("schema")
+        names = public.feature_names
+        columns = public.n_features if names is None else [str(name) for name in names]
+        described = schema.to_dict() if hasattr(schema, "to_dict") else columns
+        return {"model": self._estimator.__class__.__name__, "parameters": plain, "schema": described}
+
+    def warn(self, public: Public) -> None:
+        """Warn if the claim is weak."""
+        made = self._estimator
+        warn_of_caller(made.budget is not None)
+        warn_of_claim(made.epsilon, made.delta, self.known(public.n_rows))
+        if not public.declared:
+            warn("the set of labels was read off the rows, and is published with the model: declare it by classes=")
+
+    def known(self, n_rows: int) -> int | None:
+        """Return the number of rows if it is public; nothing that a fit does may depend on a private one."""
+        return n_rows if self._estimator.neighbors == "replace" else None
+
+    def facts(self, public: Public) -> dict[str, Any]:
+        """Return the public facts of a fit for the file of its model."""
+        return {
+            "rows": self.known(public.n_rows),
+            "rows of each person": self.rows_per_unit is not None and self._estimator.neighbors == "replace",
+            "classes": "declared" if public.declared else "read off the rows",
+        }
+
+
 class Fit:
     """A fit under way.
 
@@ -76,8 +152,8 @@ class Fit:
     decided, from released and public facts alone.
     """
 
-    def __init__(self, owner: "Private", rng: np.random.Generator):
-        self._owner = weakref.proxy(owner)  # a stream keeps its run: deleting the model must free the checkpoint
+    def __init__(self, charges: Charge, rng: np.random.Generator):
+        self.charges = charges
         self.rng, self.reproducible = rng, random.is_reproducible(rng)
         self._of: dict[str, int | None] = {}
         self.released: Any = []
@@ -101,15 +177,15 @@ class Fit:
         """
         of, used = self._of | releases, self.used | dict.fromkeys(releases, 0)
         if self.claim is None:
-            claim = self._owner._claimed(tuple(cost))  # raises an error if this is not a valid claim
-            self._owner._warn(public)
-            self._owner._charge(claim, public)
+            claim = self.charges.claim(cost)  # raises an error if this is not a valid claim
+            self.charges.warn(public)
+            self.charges.pay(claim, public)
             self.claim, self.cost = claim, tuple(cost)
         self._of, self.used, self.public, self.learns = of, used, public, learns
 
     def paid(self, cost: Sequence[Cost], **releases: int | None) -> None:
         """Take over a charge made by an earlier process; the parameters are those of `charge`."""
-        self.claim, self.cost = self._owner._claimed(tuple(cost)), tuple(cost)
+        self.claim, self.cost = self.charges.claim(cost), tuple(cost)
         self._of, self.used = dict(releases), dict.fromkeys(releases, 0)
 
     def release(self, name: str, *what: Any) -> None:
@@ -135,13 +211,11 @@ class Private(PrivateParameters):
     """
 
     privacy_: PrivacySpend
-    _rows_per_unit: int | None = None  # of the current fit, if its privacy unit is not a row
-    _not_saved: tuple[str, ...] = ("budget", "checkpoint", "random_state", "schema")
 
     @contextmanager
     def _fitting(self, rng: np.random.Generator) -> Iterator[Fit]:
         """Run the block; once it has charged, publish everything that it released, also if it is interrupted."""
-        run = Fit(self, rng)
+        run = Fit(Charge(self), rng)
         try:
             yield run
         finally:
@@ -168,59 +242,9 @@ class Private(PrivateParameters):
             run.charge(public, cost, learns=True, **releases)
             yield run
 
-    def _charge(self, claim: PrivacySpend, public: Public) -> None:
-        if self.budget is not None:
-            self.budget.charge(
-                self.epsilon,
-                self.delta,
-                neighbors=self.neighbors,
-                unit=claim.unit,
-                cost=claim.cost,
-                what=self._ledger_entry(public),
-            )
-
-    def _ledger_entry(self, public: Public) -> dict[str, Any]:
-        """Return what a ledger stores about a charge."""
-        get = getattr(self, "get_params", None)
-        parameters: dict[str, Any] = {} if get is None else get(deep=False)
-        plain = {name: value for name, value in parameters.items() if isinstance(value, str | bool | int | float)}
-        schema: Any = parameters.get("schema")
-        names = public.feature_names
-        columns = public.n_features if names is None else [str(name) for name in names]
-        described = schema.to_dict() if hasattr(schema, "to_dict") else columns
-        return {"model": type(self).__name__, "parameters": plain, "schema": described}
-
-    def _stated(self: Any, claim: PrivacySpend) -> dict[str, Any]:
-        """Return the parameters that are saved and shown: those of the claim, regardless of later changes."""
-        made = {"epsilon": claim.epsilon, "delta": claim.delta, "neighbors": claim.neighbors}
-        parameters = self.get_params(deep=False)
-        return {name: made.get(name, parameters[name]) for name in parameters if name not in self._not_saved}
-
     def _reliability(self) -> list[Any]:
         """Return predicted probabilities beside the shares that came true; empty if no counts were released."""
         return []
-
-    def _warn(self, public: Public) -> None:
-        """Warn if the claim is weak."""
-        warn_of_caller(self.budget is not None)
-        warn_of_claim(self.epsilon, self.delta, self._known(public.n_rows))
-        if not public.declared:
-            warn("the set of labels was read off the rows, and is published with the model: declare it by classes=")
-
-    def _known(self, n_rows: int) -> int | None:
-        """Return the number of rows if it is public; nothing that a fit does may depend on a private one."""
-        return n_rows if self.neighbors == "replace" else None
-
-    def _claimed(self, cost: tuple[Cost, ...]) -> PrivacySpend:
-        """Return the claim of a fit with this cost."""
-        return PrivacySpend(
-            self.epsilon,
-            self.delta,
-            self.neighbors,
-            cost=cost,
-            unit="row" if self._rows_per_unit is None else "person",
-            rows_per_unit=self._rows_per_unit,
-        )
 
     def _forget(self) -> None:
         """Delete the fitted attributes."""
@@ -232,11 +256,7 @@ class Private(PrivateParameters):
         self._forget()
         for name, value in public.attributes().items():
             setattr(self, name, value)
-        self._facts = {
-            "rows": self._known(public.n_rows),
-            "rows of each person": self._rows_per_unit is not None and self.neighbors == "replace",
-            "classes": "declared" if public.declared else "read off the rows",
-        }
+        self._facts = Charge(self).facts(public)
 
     def _publish(self, run: Fit) -> None:
         """Set the released attributes, from `run.released` and public values alone."""

@@ -48,6 +48,8 @@ class Form:
     vector_parameters : tuple of str, default=()
         The names of parameters that only make sense for vectors: if one of them has not its default, arrays are not
         surveyed.
+    names_classes : str, default=""
+        The name of a parameter that names classes, if one does: labels are not discovered then, as one may be lost.
     spacing : {"mixed", "fine"}, default="mixed"
         How numbers that a schema declares without edges are divided: see `dpfast.Schema.spaced`.
     why_whole : str, default=""
@@ -61,6 +63,7 @@ class Form:
     one_column: bool = False
     surveyed: bool = False
     vector_parameters: tuple[str, ...] = ()
+    names_classes: str = ""
     spacing: str = "mixed"
     why_whole: str = ""
 

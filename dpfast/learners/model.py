@@ -263,3 +263,29 @@ def _read_array(name, dtype, saved):
     if not np.isfinite(array).all():
         raise ValueError(f"{name} must hold finite numbers")
     return array
+
+
+def model_of(learner: type) -> type[Model] | None:
+    """Return the class of the models of a learner, by the annotation of its `learn`; None if that is only `Model`."""
+    annotated = typing.get_type_hints(learner.learn).get("return")  # type: ignore[attr-defined]
+    return annotated if isinstance(annotated, type) and annotated is not Model else None
+
+
+def read_model(learner: type, saved: Any) -> Model:
+    """Return the saved model of a learner, of the class that it is annotated with, or else that the file names."""
+    kind = model_of(learner)
+    if kind is None:
+        ((name, saved),) = saved.items()
+        kind = _model_named(name)
+    return kind.from_dict(saved)
+
+
+def _model_named(name):
+    """Return the class of models with this name."""
+    waiting = [Model]
+    while waiting:
+        kind = waiting.pop()
+        if kind.__name__ == name and kind is not Model:
+            return kind
+        waiting += kind.__subclasses__()
+    raise ValueError(f"the file holds a {name}, and no class of models has this name: import it first")

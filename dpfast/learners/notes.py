@@ -15,13 +15,15 @@ MOST_NOTES = 10  # lines that are printed
 _MOST = 0.5  # of the rows
 
 
-def notes_of(model: Any) -> Iterator[str]:
+def notes_of(model: Any, rows_per_unit: int | None = None) -> Iterator[str]:
     """Yield what the fit of a classifier decided about its table, its labels and the unit of its claim.
 
     Parameters
     ----------
     model : private classifier
         Its attributes are those of a fit that was charged.
+    rows_per_unit : int, optional
+        The largest number of rows of a unit, if the claim protects units.
 
     Yields
     ------
@@ -33,7 +35,7 @@ def notes_of(model: Any) -> Iterator[str]:
     if encoder is not None:
         yield from _of_columns(encoder)
         names = encoder.schema_.names
-    yield from _of_units(model, names)
+    yield from _of_units(rows_per_unit, names)
 
 
 def _of_labels(model):
@@ -125,9 +127,9 @@ def _kind(column):
     )
 
 
-def _of_units(model, names):
+def _of_units(rows, names):
     """Yield whom the claim protects, if rows were left out for it, or if a column suggests that persons have rows."""
-    rows, suggesting = model._rows_per_unit, [str(name) for name in names if suggests_person(str(name))]
+    suggesting = [str(name) for name in names if suggests_person(str(name))]
     if rows is not None:
         yield f"At most {rows:,} row{'s' * (rows != 1)} of each person were used, chosen at random."
     elif suggesting:

@@ -10,20 +10,20 @@ from sklearn.utils import estimator_html_repr
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from dpfast.accounting import PrivacySpend
 from dpfast.kernels import reals
-from dpfast.learners.base import watched
+from dpfast.learners import transaction
+from dpfast.learners.base import refuse_weights, watched
 from dpfast.learners.batches import in_batches
+from dpfast.learners.fitted import OUTLINE, ModelReader
 from dpfast.learners.forms import Codes
-from dpfast.learners.model import Model, decisions, overrides
+from dpfast.learners.model import Model, decisions, model_of, overrides, read_model
 from dpfast.learners.others import score
 from dpfast.learners.parameters import VERBOSE, PrivateParameters, SchemaLike, estimator
 from dpfast.learners.plan import Plan, Spending, Task, spending_of
 from dpfast.learners.reading import ENCODER_SHARE, SCHEMA_OR_NONE
 from dpfast.learners.run import Rows, Run
-from dpfast.learners.saving import add_facts, write_model
+from dpfast.learners.saving import add_facts, document_of, stated_parameters, write_model
 from dpfast.learners.scikit import BaseEstimator, CallbackSupportMixin, ClassifierMixin
-from dpfast.learners.transaction import model_of, read_model, transaction
 
 
 def _defines(*methods):
@@ -196,7 +196,8 @@ class PrivateClassifier(PrivateParameters, CallbackSupportMixin, ClassifierMixin
         BudgetExceeded
             If the budget does not suffice, before the data is read.
         """
-        transaction(self).fit(X, y, classes=classes, units=units, rows_per_unit=rows_per_unit, **refused)
+        refuse_weights(refused)
+        transaction.fit(self, X, y, classes, units, rows_per_unit)
         return self
 
     def read_model(self, saved: Any, task: Task) -> Model:
@@ -303,7 +304,7 @@ class PrivateClassifier(PrivateParameters, CallbackSupportMixin, ClassifierMixin
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state without the `random_state` of a fitted model, like `save`: it would reveal the noise."""
-        state: Any = super().__getstate__()
+        state: Any = {name: value for name, value in super().__getstate__().items() if name != OUTLINE}  # type: ignore[misc]
         return state | {"random_state": None} if self.__sklearn_is_fitted__() else state
 
     def _released_model(self) -> Any:
@@ -313,32 +314,52 @@ class PrivateClassifier(PrivateParameters, CallbackSupportMixin, ClassifierMixin
             raise NotFittedError(f"the fit of this {type(self).__name__} was interrupted before it released a model")
         return self.model_
 
-    def _checked(self, X: Any = None, y: Any = None, units: Any = None) -> Any:
-        return transaction(self)._checked(X, y, units)
-
-    def _read_by(self, schema: Any) -> Any:
-        return self.reads.reads_by(schema)
-
-    @property
-    def _width(self) -> int:
-        return transaction(self)._width
-
-    @property
-    def _names(self) -> Any:
-        return transaction(self)._names
-
-    def _document(self) -> dict[str, Any]:
-        return transaction(self)._document()
-
-    def _released(self) -> Any:
-        return transaction(self)._released()
-
-    def _stated(self, claim: PrivacySpend) -> dict[str, Any]:
-        return transaction(self)._stated(claim)
+    def _read_rows(self, X: Any) -> Any:
+        """Return the rows of X of `predict` as models score them."""
+        return ModelReader(self).rows(X)
 
     def _reliability(self) -> list[Any]:
         return self.model_.reliability(self.classes_) if "model_" in vars(self) else []
 
-    def _read_rows(self, X: Any) -> Any:
-        """Return the rows of X of `predict` as the learner reads them."""
-        return transaction(self).rows(X)
+    # ---- what files of models hold ---------------------------------------------------------------------------------
+
+    @property
+    def _width(self) -> int:
+        return ModelReader(self).width
+
+    @property
+    def _names(self) -> Any:
+        return ModelReader(self).names
+
+    def _document(self) -> dict[str, Any]:
+        return document_of(self, self._released(), self._width, self._names, **self._released_model().file_entries())
+
+    def _stated(self) -> dict[str, Any]:
+        return stated_parameters(self)
+
+    def _released(self) -> Any:
+        values = self._released_model().to_dict()
+        return values if model_of(type(self)) else {type(self.model_).__name__: values}
+
+    def _restore_encoder(self, saved: Any) -> None:
+        ModelReader(self).restore(saved)
+
+    def _restore(self, saved: Any) -> None:
+        vars(self).update(transaction.attributes_of(self.read_model(saved, self._saved_task())))
+
+    def _restore_entries(self, document: dict[str, Any]) -> None:
+        """Read what the file holds besides the model itself, for all models that know of it."""
+        known = {name: document[name] for name in document if name == "class_counts"} | document.get("card", {})
+        vars(self).update(transaction.attributes_of(self.model_.with_entries(known, self._saved_task())))
+
+    def _saved_task(self):
+        """Return what the file of a model says of its task; whether there is a schema, by `sizes`."""
+        return Task(
+            epsilon=self.epsilon,
+            delta=self.delta,
+            neighbors=self.neighbors,
+            n_columns=self._width,
+            classes=tuple(self.classes_.tolist()),
+            n_classes=len(self.classes_),
+            sizes=ModelReader(self).sizes,
+        )

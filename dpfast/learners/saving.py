@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from dpfast.accounting.numbers import rational
-from dpfast.learners.parameters import real
+from dpfast.learners.parameters import real, unsaved
 from dpfast.tables.replacing import replace_file
 
 _LEDGER = b"SQLite format 3\0"  # how the file of a budget begins
@@ -20,25 +20,13 @@ FORMAT, FORMAT_VERSION = "dpfast model", 2
 CARD = "figures", "coef_noise", "code_shares", "count_noise", "class_sizes", "notes"
 
 
-class Read:
-    """Mixin of estimators; gives the columns that they read, which are those of X unless a subclass derives others."""
-
-    n_features_in_: int
-
-    @property
-    def _width(self) -> int:
-        return self.n_features_in_
-
-    @property
-    def _names(self) -> Any:
-        return getattr(self, "feature_names_in_", None)
-
-
-class Saved(Read):
+class Saved:
     """Mixin of private estimators that can be saved to a file, which `dpfast.load` reads.
 
     A subclass names its kind in `_model`, and converts its released state by `_released` and `_restore`.
     """
+
+    n_features_in_: int
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the released model to a JSON file for `dpfast.load`; the file is replaced atomically.
@@ -64,39 +52,55 @@ class Saved(Read):
         """
         add_facts(self, label=name)
 
+    def _document(self):
+        return document_of(self, self._released(), self.n_features_in_, None, **self._released_counts())
+
+    def _stated(self) -> dict[str, Any]:
+        return stated_parameters(self)
+
+    def _released_counts(self):
+        """Return the entry of noisy class counts, or none."""
+        return {}
+
     def _restore_entries(self, document):
         """Restore what a file holds besides the model itself."""
         if "class_counts" in document:
             self._restore_counts(document["class_counts"])
 
-    def _kept(self):
-        """Return the further attributes that a card holds: private figures, noise, shares of rows."""
-        return {name: vars(self)[f"{name}_"] for name in CARD if f"{name}_" in vars(self)}
 
-    def _document(self):
-        from sklearn.utils.validation import check_is_fitted
+def document_of(model: Any, released: Any, width: int, names: Any, **more: Any) -> dict[str, Any]:
+    """Return the entries of a model's file: what was released, the columns that it reads, and further entries."""
+    from sklearn.utils.validation import check_is_fitted
 
-        check_is_fitted(self)
-        claim, encoder = self.privacy_, getattr(self, "encoder_", None)
-        document = {
-            "format": FORMAT,
-            "version": FORMAT_VERSION,
-            "model": self._model,
-            "parameters": self._stated(claim),
-            "classes": self.classes_,
-            "n_features": self._width,
-            "feature_names": self._names,
-            "privacy": claim.to_dict(),
-            "released": self._released(),
-            "card": {"dpfast": _version(), "public": getattr(self, "_facts", None)} | self._kept(),
-        }
-        if hasattr(self, "_released_counts"):
-            document |= self._released_counts()
-        if encoder is not None:
-            document["encoder"] = {"schema": encoder.schema_.to_dict(), "privacy": encoder.privacy_.to_dict()}
-            if encoder.found_:
-                document["encoder"] |= {"found": encoder.found_, "other": encoder.other_}
-        return document
+    check_is_fitted(model)
+    claim, encoder, known = model.privacy_, getattr(model, "encoder_", None), vars(model)
+    figures = {name: known[f"{name}_"] for name in CARD if f"{name}_" in known}
+    document = {
+        "format": FORMAT,
+        "version": FORMAT_VERSION,
+        "model": model._model,
+        "parameters": stated_parameters(model),
+        "classes": model.classes_,
+        "n_features": width,
+        "feature_names": names,
+        "privacy": claim.to_dict(),
+        "released": released,
+        "card": {"dpfast": _version(), "public": known.get("_facts")} | figures,
+        **more,
+    }
+    if encoder is not None:
+        document["encoder"] = {"schema": encoder.schema_.to_dict(), "privacy": encoder.privacy_.to_dict()}
+        if encoder.found_:
+            document["encoder"] |= {"found": encoder.found_, "other": encoder.other_}
+    return document
+
+
+def stated_parameters(model: Any) -> dict[str, Any]:
+    """Return the parameters of a fitted model that are saved and shown: those of its claim, whatever they became."""
+    claim, hidden = model.privacy_, unsaved(model)
+    made = {"epsilon": claim.epsilon, "delta": claim.delta, "neighbors": claim.neighbors}
+    parameters = model.get_params(deep=False)
+    return {name: made.get(name, parameters[name]) for name in parameters if name not in hidden}
 
 
 def add_facts(estimator: Any, **facts: Any) -> None:

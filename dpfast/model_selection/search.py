@@ -17,13 +17,13 @@ from dpfast.accounting.claims import pair_cost, warn, warn_of_claim
 from dpfast.accounting.costs import discrete_gaussian_cost
 from dpfast.accounting.numbers import cache_results, check_neighbors, delta_of, epsilon_of
 from dpfast.accounting.selection import gaussian_claims, selection_base, selection_epsilon
-from dpfast.learners.base import PrivateClassifier as Learner
 from dpfast.learners.parameters import PrivateParameters
 from dpfast.learners.private import PrivateClassifier
 from dpfast.learners.units import own_generator
 from dpfast.mechanisms import discrete_gaussian
 from dpfast.tables.arrays import as_objects
 from dpfast.tables.labels import are_equal, labels_as_they_are, rows_to_count, seen_labels
+from dpfast.tables.schema import Schema
 from dpfast.tables.sources import picked
 
 _MOST_RUNS = 1000
@@ -49,7 +49,7 @@ class PrivateSearch:
         The claim of the whole search.
     """
 
-    estimator: PrivateClassifier | Learner
+    estimator: PrivateClassifier
     index: int
     right: int
     run_epsilon: float
@@ -58,7 +58,7 @@ class PrivateSearch:
 
 
 def private_search(
-    estimators: Sequence[PrivateClassifier | Learner],
+    estimators: Sequence[PrivateClassifier],
     X: Any,
     y: ArrayLike,
     *,
@@ -194,8 +194,8 @@ def _check_searchable(estimators):
             raise ValueError(f"estimators must be private classifiers of an epsilon and a delta, got {estimator!r}")
         if estimator.budget is not None or estimator.random_state is not None:
             raise ValueError(f"budget and random_state are those of the search, but were given to {estimator!r}")
-        checked = estimator._checked()
-        if checked.schema is not None and checked.schema.to_find:
+        schema = estimator._checked().schema
+        if schema == "discover" or (isinstance(schema, Schema) and schema.to_find):
             raise ValueError(
                 f"the schema of {estimator!r} leaves something to be discovered: do that first, with a TableEncoder, "
                 "and declare it"

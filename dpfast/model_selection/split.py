@@ -10,7 +10,6 @@ from sklearn.base import clone
 
 from dpfast import metrics, random
 from dpfast.accounting import Budget, PrivacySpend
-from dpfast.learners.base import PrivateClassifier as Learner
 from dpfast.learners.parameters import PrivateParameters
 from dpfast.learners.private import PrivateClassifier
 from dpfast.metrics import ConfusionMatrix, Figure, Reliability, Roc
@@ -67,9 +66,7 @@ class PrivateSplit:
         self._model: PrivateClassifier | None = None
         self._lock = threading.Lock()
 
-    def fit(
-        self, estimator: PrivateClassifier | Learner, *, classes: ArrayLike | None = None
-    ) -> PrivateClassifier | Learner:
+    def fit(self, estimator: PrivateClassifier, *, classes: ArrayLike | None = None) -> PrivateClassifier:
         """Fit a clone of the estimator to the training rows, once.
 
         Parameters
@@ -206,7 +203,7 @@ class PrivateSplit:
         positive, probability = self._scored()
         return metrics.calibration(positive, probability, **self._paid(epsilon), **options)
 
-    def _fitted(self) -> PrivateClassifier | Learner:
+    def _fitted(self) -> PrivateClassifier:
         """Return the model; refuse a model that was fitted again elsewhere."""
         if self._model is None:
             raise ValueError("no model was fitted to the training rows: call fit of this split first")

@@ -57,7 +57,7 @@ def page(model: Any) -> str:
         HTML.
     """
     claim = model.privacy_
-    parameters = sorted((name, _plain(value)) for name, value in model._stated(claim).items())
+    parameters = sorted((name, _plain(value)) for name, value in model._stated().items())
     parts = [
         f"<style>\n{_STYLE}</style>",
         f"<h1>{escape(_headline(model))}</h1>",

@@ -15,8 +15,9 @@ from sklearn.base import BaseEstimator
 import dpfast
 from dpfast.accounting import Budget, PrivacySpend
 from dpfast.audit import replay
+from dpfast.learners import transaction
 from dpfast.learners.base import shown
-from dpfast.learners.transaction import Transaction
+from dpfast.learners.reading import TableReader
 from dpfast.littlestone import OnlineLittlestoneLearner, StagedOnlineLittlestoneLearner, Thresholds
 from dpfast.mechanisms import AboveThreshold, discrete_gaussian, discrete_laplace
 from dpfast.mechanisms.draws import placed
@@ -171,27 +172,29 @@ def test_a_refusal_after_the_charge_is_found(monkeypatch):
 
 
 def test_a_draw_before_the_charge_is_found(monkeypatch):
-    checked = Transaction._checked
+    asked = TableReader.read
 
-    def draw(self, *table):
-        p = checked(self, *table)
-        p.rng.bytes(16)
-        return p
+    def draw(self, run, *table):
+        run.rng.bytes(16)
+        return asked(self, run, *table)
 
     model = dpfast.BoostedHalfspaceClassifier(n_rounds=2)
     assert replay(model, TABLE, CHANGED, classes=[0, 1]).holds
-    monkeypatch.setattr(Transaction, "_checked", draw)
+    monkeypatch.setattr(TableReader, "read", draw)
     assert "the first fit draws before it charges" in replay(model, TABLE, CHANGED, classes=[0, 1]).differences
 
 
 def test_a_progress_bar_that_tells_rows_by_their_bytes_is_found(monkeypatch):
-    def told(self, rounds, what, parts, public, total=None):
-        return shown(rounds, what, True, parts=SimpleNamespace(moved=100 * len(parts.only.labels)))
+    def told(rounds, what, verbose, total, parts=None, **known):
+        return shown(rounds, what, True, total, parts=SimpleNamespace(moved=100 * len(asked[-1].only.labels)))
+
+    asked, learned = [], TableReader.asked
+    monkeypatch.setattr(TableReader, "asked", lambda self, table: asked.append(table.parts) or learned(self, table))
 
     shorter = TABLE[0][:-1], Y[:-1]
     model = projected(neighbors="add-remove", verbose=True)
     assert replay(model, TABLE, shorter, classes=[0, 1]).holds
-    monkeypatch.setattr(Transaction, "_shown", told)
+    monkeypatch.setattr(transaction, "shown", told)
     (difference,) = replay(model, TABLE, shorter, classes=[0, 1]).differences
     assert difference.startswith("standard output: ")
     assert "200 bytes a round" in difference

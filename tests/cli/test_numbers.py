@@ -9,7 +9,7 @@ import pytest
 
 import dpfast
 from dpfast.files import readers
-from dpfast.learners.base import PrivateClassifier
+from dpfast.learners.fitting import Charge
 
 BOOST = ["--model", "boost", "--epsilon", "1"]
 WINNOW = ["--model", "winnow", "--epsilon", "1"]
@@ -35,7 +35,7 @@ def people(rows, tmp_path):
 @pytest.fixture
 def uncharged(monkeypatch):
     """Fail should anything be charged."""
-    monkeypatch.setattr(PrivateClassifier, "_charge", lambda self: pytest.fail("the budget was charged"))
+    monkeypatch.setattr(Charge, "pay", lambda *_: pytest.fail("the budget was charged"))
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from points import Points, chosen
 import dpfast
 from dpfast.accounting import Budget
 from dpfast.learners.experts.weighted_majority import RandomizedWeightedMajority
-from dpfast.learners.fitting import Private
+from dpfast.learners.fitting import Charge
 
 LEARNERS = {
     "boosted": lambda **more: dpfast.BoostedHalfspaceClassifier(n_rounds=3, **more),
@@ -103,8 +103,8 @@ def failed(*_):
 
 FAULTS = {"Ctrl-C": lambda *_: interrupt(), "an error": failed, "a full disk": full_disk, "a closed pipe": closed_pipe}
 CHARGES = {
-    "fit": (Private, "_charge"),
-    "stream": (Private, "_charge"),
+    "fit": (Charge, "pay"),
+    "stream": (Charge, "pay"),
     "experts": (RandomizedWeightedMajority, "_start"),
 }
 COMMANDS = {

@@ -14,9 +14,10 @@ import dpfast
 from dpfast.accounting import Budget
 from dpfast.accounting.composition import Composed
 from dpfast.accounting.opening import opening_moves
+from dpfast.files.encodings import source_of
 from dpfast.learners.discovery import Spread, plan
 from dpfast.learners.fitting import Fit
-from dpfast.learners.transaction import transaction
+from dpfast.learners.transaction import reader_of
 from dpfast.report.html import page
 from dpfast.report.text import column_line
 from dpfast.tables import Boolean, Schema
@@ -168,9 +169,8 @@ def test_what_was_found_is_shown_beside_the_model(frame):
 def test_a_survey_and_its_learner_cost_no_more_than_what_was_asked_for(name, neighbors):
     schema = Schema([Discovered(f"x{j}") for j in range(16)], label="y")
     model = LEARNERS[name](schema=schema, neighbors=neighbors)
-    model = transaction(model) if hasattr(model, "plan") else model
-    p = model._checked()
-    planned = model._survey(p, labels="open")
+    p, _ = reader_of(model, source_of(None))
+    planned = p.plan_survey("open")
     assert planned.labels.deviation == pytest.approx(planned.look.deviation / 4)
     assert planned.labels.least < planned.look.least / 4
     moved = (2 if neighbors == "replace" else 1) * (16 + 16 + 4**2)  # 16 columns in each look, and labels count 4 times
@@ -252,7 +252,7 @@ def test_what_a_learner_spends_and_the_survey_are_together_what_was_charged(
 def test_a_list_beside_a_survey_keeps_nearly_all_of_its_exponent(epsilon, neighbors):
     schema = Schema([Discovered(f"x{j}") for j in range(16)], label="y")
     model = dpfast.DecisionListClassifier(epsilon, schema=schema, neighbors=neighbors, encoder_share=0.06)
-    p = model._checked()
+    p, _ = reader_of(model, source_of(None))
     alone = model._shares(p.epsilon, p.delta * 0.8).solve(10, 1).exponent
     assert p.survey.noise[1] > 0.96 * float(alone)
     assert Composed(p.survey.total).delta(epsilon) <= 1e-6

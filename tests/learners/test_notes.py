@@ -12,7 +12,6 @@ import dpfast
 from dpfast.accounting import Budget
 from dpfast.cli import app
 from dpfast.learners.notes import MOST_NOTES, WITHOUT_LABEL, notes_of
-from dpfast.learners.transaction import transaction
 from dpfast.tables import Category, Numeric, Schema
 from dpfast.tables.naming import suggests_person
 
@@ -79,9 +78,9 @@ def test_names_of_columns_that_suggest_persons():
 
 def test_a_column_of_which_little_was_discovered_is_noted(table):
     model = dpfast.HalfspaceClassifier(random_state=0).fit(table.drop(columns="y"), table.y)
-    assert not any(note.startswith("Most cells of") for note in notes_of(transaction(model)))
+    assert not any(note.startswith("Most cells of") for note in notes_of(model))
     model.encoder_.other_["age"] = 0.75
-    (note,) = [note for note in notes_of(transaction(model)) if note.startswith("Most cells of")]
+    (note,) = [note for note in notes_of(model) if note.startswith("Most cells of")]
     assert note.startswith("Most cells of age (about 75% of the rows) hold nothing that was discovered")
 
 

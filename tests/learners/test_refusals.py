@@ -53,7 +53,6 @@ DATA = {  # arguments of fit that replace the right ones
     "labels of another length": {"y": Y[:-1]},
     "no labels": {"y": None},
     "a label that is not declared": {"y": np.where(np.arange(12) == 4, 7, Y)},
-    "a label that is missing": {"y": [None, *Y[1:].tolist()]},
     "labels of several kinds": {"y": ["yes", *Y[1:].tolist()]},
     "one class": {"classes": [0]},
     "classes of several kinds": {"classes": [0, "1"]},

@@ -86,14 +86,15 @@ def halfspace(
 
 def _discovery(columns, epsilon, delta, neighbors, n):
     """Return the plan of the discovery of a table of which nothing is declared."""
+    from dpfast.files.encodings import source_of
     from dpfast.learners.halfspaces.halfspace import HalfspaceClassifier
-    from dpfast.learners.transaction import transaction
+    from dpfast.learners.transaction import reader_of
     from dpfast.tables.discovered import Discovered
     from dpfast.tables.schema import Schema
 
     schema = Schema([Discovered(f"x{j}") for j in range(columns)], label="y")
-    model = transaction(HalfspaceClassifier(epsilon, delta, neighbors=neighbors, schema=schema))
-    return model._survey(model._checked(), labels="open", n=n if neighbors == "replace" else None)
+    reader, _ = reader_of(HalfspaceClassifier(epsilon, delta, neighbors=neighbors, schema=schema), source_of(None))
+    return reader.plan_survey("open", n if neighbors == "replace" else None)
 
 
 def _shapes(path):

@@ -189,7 +189,8 @@ class HalfspaceClassifier(PrivateClassifier, name="halfspace"):
     @property
     def reads(self) -> Form:
         """Return the form of the rows: codes, or vectors of norm 1."""
-        return HalfspaceRows(bool(self.fit_intercept), surveyed=True, spacing="fine")
+        named = "class_weight" if isinstance(self.class_weight, Mapping) else ""
+        return HalfspaceRows(bool(self.fit_intercept), surveyed=True, spacing="fine", names_classes=named)
 
     def check(self) -> None:
         """Refuse parameters that do not suit one another."""
@@ -224,7 +225,9 @@ class HalfspaceClassifier(PrivateClassifier, name="halfspace"):
         image = image_of(rows.form, task.n_classes, self.fit_intercept)
         grid, deviation = Grid.of(image, task.n_classes, n_rounds, task.neighbors), sigma / image.reach
         pairs, trees = image.most_pairs(self.interactions), self._most_trees(task, image)
-        state = HalfspaceState(image, task.n_classes, rows.form.shape[1])
+        width = rows.form.shape[1]
+        coefficients = width if isinstance(rows.form, CodeRows) else rows.n_features
+        state = HalfspaceState(image, task.n_classes, width, coefficients)
         declared = self._declared_weights(task)
 
         def model() -> AdditiveModel:

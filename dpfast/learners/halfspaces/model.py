@@ -353,8 +353,8 @@ def sensitivity(reach, classes, neighbors):
 class HalfspaceState:
     """The releases so far: nothing, the opening, rounds, pairs, score levels."""
 
-    def __init__(self, image, classes, width):
-        self.image, self._columns = image, 1 if classes == 2 else classes
+    def __init__(self, image, classes, width, coefficients):
+        self.image, self._columns, self._coefficients = image, 1 if classes == 2 else classes, coefficients
         self._width, self.constants, self.descent = width, np.zeros(self._columns), None
         self.interactions, self.forest = (), None
         self._slope, self._shift, self._middle = 1.0, 0.0, 0.0
@@ -433,7 +433,7 @@ class HalfspaceState:
         """Return what follows from the releases so far, as fields of a model."""
         fields = {"interactions": self.interactions, "trees": self.forest, "class_sizes": self.sizes}
         if self.descent is None:
-            level = {"coef": np.zeros((self._columns, self._width)), "intercept": np.zeros(self._columns)}
+            level = {"coef": np.zeros((self._columns, self._coefficients)), "intercept": np.zeros(self._columns)}
             return fields | level | {"shift": self.constants}
         moderation = self._moderation()
         coef, intercept, shift = self.image.linear(self.descent.model() * moderation * self._slope)

@@ -56,13 +56,13 @@ class PrivatePointClassifier(Planner, Private, Saved, ClassifierMixin, BaseEstim
         The claim of everything that the fit or the stream released.
     """
 
-    _not_saved = (*Private._not_saved, "hypothesis_class")  # saved with the released values instead
     hypothesis_class: Any = field(
         default=None,
         kw_only=False,
         metadata=described(
             Kind("be a class of dpfast.littlestone", lambda value: isinstance(value, HypothesisClass)),
             "FiniteClass, PointFunctions or Thresholds",
+            saved=False,  # but with the released values
         ),
     )
     dimension: int | None = parameter(

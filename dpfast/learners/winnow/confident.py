@@ -8,7 +8,8 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from dpfast.kernels import reals
-from dpfast.learners.base import TableClassifier, TwoSided, refuse_weights
+from dpfast.learners.base import check_columns, public_of, refuse_weights
+from dpfast.learners.batches import in_batches
 from dpfast.learners.parameters import (
     FEATURE_RANGE,
     FIT_INTERCEPT,
@@ -21,6 +22,7 @@ from dpfast.learners.parameters import (
     positive,
     real,
 )
+from dpfast.learners.scikit import BaseEstimator, ClassifierMixin
 from dpfast.tables.code_bits import packed_codes
 from dpfast.tables.labels import class_codes
 from dpfast.tables.signed_rows import signed_rows
@@ -30,7 +32,7 @@ _PIECE = 1 << 26  # entries of a product, so that it ends within a second
 
 
 @estimator
-class WinnowClassifier(Parameters, TwoSided, TableClassifier):
+class WinnowClassifier(Parameters, ClassifierMixin, BaseEstimator):
     """ConfidentWinnow [BF, section 4.1]_: a sparse linear threshold, learned in one pass. **Not private.**
 
     Use this classifier for comparison with `DPWinnowClassifier`, and for data that need no protection. scikit-learn's
@@ -123,6 +125,12 @@ class WinnowClassifier(Parameters, TwoSided, TableClassifier):
         refuse_weights(refused)
         return self._learn(X, y, classes, marks, reset=not hasattr(self, "coef_"))
 
+    @in_batches("ndarray, shape (n,)")
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the predicted label of each row."""
+        second = self.decision_function(X) >= 0
+        return self.classes_[second.astype(np.intp)]
+
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the weighted vote on each row; a vote of at least 0 is for classes_[1].
 
@@ -138,7 +146,7 @@ class WinnowClassifier(Parameters, TwoSided, TableClassifier):
         check_is_fitted(self)
         X = packed_codes(X)
         rows = self._rows(X, self.reads_)
-        self._check_features(X)
+        check_columns(self, X, self.n_features_in_, getattr(self, "feature_names_in_", None))
         return _votes(rows, np.append(self.coef_, self.intercept_))
 
     def _learn(self, X, y, classes, marks, *, reset):
@@ -147,7 +155,7 @@ class WinnowClassifier(Parameters, TwoSided, TableClassifier):
         X = packed_codes(X)
         rows = self._rows(X, None if reset else self.reads_)
         if not reset:
-            self._check_features(X)
+            check_columns(self, X, self.n_features_in_, getattr(self, "feature_names_in_", None))
         labels = class_codes(y, rows.shape[0], classes if reset else self.classes_)
         signs, marked = labels.signs(), _marked(marks, rows.shape[0])
         if reset:
@@ -177,7 +185,7 @@ class WinnowClassifier(Parameters, TwoSided, TableClassifier):
             length = min(2 * passed, longest)
 
         if reset:
-            public = self._public(X, labels)
+            public = public_of(X, labels)
             for name in [name for name in vars(self) if name.endswith("_")]:
                 delattr(self, name)
             for name, value in public.attributes().items():
@@ -193,6 +201,7 @@ class WinnowClassifier(Parameters, TwoSided, TableClassifier):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.classifier_tags.multi_class = False
         return tags
 
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from dpfast.learners.fitting import Fit
+from dpfast.learners.fitting import Charge, Fit
 from dpfast.learners.model import Model
 from dpfast.learners.saving import entries, integer
-from dpfast.learners.transaction import transaction
+from dpfast.learners.transaction import attributes_of, publish, publishing, reader_of
 from dpfast.learners.votes import NOTHING, Histogram, Hypothesis, histogram
 from dpfast.learners.winnow.checkpoint import Checkpoint
 from dpfast.learners.winnow.plan import EveryFew, WinnowPlan, streaming, warn_of_paper
@@ -226,25 +226,24 @@ def follow(learner: Any, X: Any, y: Any, classes: Any) -> np.ndarray:
 
 def resume(learner: Any, file: Checkpoint, kept: dict, arrays: list) -> None:
     """Let a learner with the parameters of a checkpoint continue its stream."""
-    fitted, reader = kept["fitted"], transaction(learner)
-    p = reader._checked()
-    reader.classes_, reader.n_features_in_ = np.array(fitted["classes"]), integer(fitted["n_features"], 1, 1 << 31)
+    fitted, rng = kept["fitted"], learner._checked().rng
+    learner.check()
+    learner.classes_, learner.n_features_in_ = np.array(fitted["classes"]), integer(fitted["n_features"], 1, 1 << 31)
     if fitted["feature_names"] is not None:
-        reader.feature_names_in_ = np.array(fitted["feature_names"], dtype=object)
+        learner.feature_names_in_ = np.array(fitted["feature_names"], dtype=object)
     if "encoder" in fitted:
-        reader._restore_encoder(fitted["encoder"])
-    reader._restore(fitted["released"])
-    reader.notes_ = fitted["card"].get("notes", [])
-    settings, plan = learner.numbers(reader._saved_task(), streaming)
+        learner._restore_encoder(fitted["encoder"])
+    learner._restore(fitted["released"])
+    learner.notes_ = fitted["card"].get("notes", [])
+    settings, plan = learner.numbers(learner._saved_task(), streaming)
     warn_of_paper(settings, plan)
-    run = Fit(reader, p.rng)
+    run = Fit(Charge(learner), rng)
     run.paid(plan.cost, updates=plan.releases)
     owner(learner)
-    learner._state = state = Stream.resume(plan, reader.model_, run, file, kept["stream"], arrays)
+    learner._state = state = Stream.resume(plan, learner.model_, run, file, kept["stream"], arrays)
     state.parameters = fitted["parameters"]
     run.used["updates"] = state.updates
-    reader.privacy_ = run.claim_so_far()
-    reader.publish()
+    learner.privacy_ = run.claim_so_far()
 
 
 def end(learner: Any) -> None:
@@ -288,11 +287,8 @@ def _publishing(learner: Any, state: Stream) -> Iterator[None]:
 
 def _show(learner: Any, state: Stream) -> None:
     """Publish the releases so far, and their claim."""
-    reader = transaction(learner)
-    reader._become_model(_model(learner, state))
     state.run.used["updates"] = state.updates
-    reader.privacy_ = state.run.claim_so_far()
-    reader.publish()
+    vars(learner).update(attributes_of(_model(learner, state)), privacy_=state.run.claim_so_far())
 
 
 def _model(learner: Any, state: Stream) -> Model:
@@ -302,41 +298,40 @@ def _model(learner: Any, state: Stream) -> Model:
 
 def _begin(learner: Any, X: Any, y: Any, classes: Any) -> tuple[Stream, Any, Any]:
     """Return a stream that was charged, its first rows and their signs."""
-    reader = transaction(learner)
-    p = reader._checked()
-    if p.probability_share:
+    source = labelled(Memory(X), y)
+    reader, rng = reader_of(learner, source, vectors=learner.schema is None)
+    if learner.probability_share:
         raise ValueError(
             "a stream gives no probabilities, as its model never stands still: probability_share must be 0, got "
             f"{learner.probability_share!r}"
         )
-    p.spares_unlabelled = False  # a row has a place
-    if p.schema is not None:
-        refuse_open(p.schema)
-    p.source = labelled(Memory(X), y)
-    parts, form, public = reader._asked(reader._tabled(classes, p), learner.reads.rows, learner.reads.empty)
-    task = reader._task(p, form, public.n_rows, tuple(public.classes.tolist()), 2)
+    reader.spares_unlabelled = False  # a row has a place
+    if reader.schema is not None:
+        refuse_open(reader.schema)
+    run = Fit(Charge(learner), rng)
+    parts, form, public = reader.asked(reader.read(run, classes))
+    task = reader.task(form, public.n_rows, tuple(public.classes.tolist()), 2)
     settings, plan = learner.numbers(task, streaming)
     warn_of_paper(settings, plan)
     file = None if learner.checkpoint is None else Checkpoint.new(learner.checkpoint)
-    with nullcontext() if file is None else file.beginning(), reader._fitting(p.rng) as run:
+    with nullcontext() if file is None else file.beginning(), publishing(learner, reader, run):
         scores, first = score_vector(form, plan.window), learner.first(task.n_columns)
         state = Stream(plan, scores, form.unit, first, run.rng, run=run, file=file)
         model = learner.model_of(plan, form.reads, task.n_columns, state)
         run.released = [lambda: model]
         if file is not None:
-            state.parameters = _rehearse(learner, state, public, model, *in_order(parts))
+            state.parameters = _rehearse(learner, reader, state, public, model, *in_order(parts))
         run.charge(public, plan.cost, updates=plan.releases)  # nothing is drawn yet
     learner._state = state
     return state, *in_order(parts)
 
 
-def _rehearse(learner: Any, state: Stream, public: Any, model: Model, rows: Any, signs: Any) -> dict:
+def _rehearse(learner, reader, state, public, model, rows, signs) -> dict:
     """Return the parameters for the checkpoint, after a test write as large as the first call may need."""
-    reader = transaction(copy(learner))
-    reader._become(public)
-    reader.privacy_ = reader._claimed(state.plan.cost)
-    reader._become_model(model)
-    fitted = reader._document()
+    other, facts = copy(learner), state.run.charges.facts(public)
+    made = reader.attributes(public, facts) | attributes_of(model)
+    publish(other, made | {"privacy_": state.run.charges.claim(state.plan.cost)}, facts)
+    fitted = other._document()
     state.file.rehearse(
         learner._model, {"fitted": fitted, "stream": state.kept()}, state.scores.arrays(), state.growth(rows, signs)
     )
@@ -350,8 +345,8 @@ def _fill_labels(learner: Any, X: Any, y: Any, classes: Any) -> tuple[Any, Any, 
     """
     fitted = hasattr(learner, "classes_")
     schema = learner.encoder_.schema_ if hasattr(learner, "encoder_") else None
-    schema = schema if fitted else transaction(learner)._checked().schema
-    label = None if schema is None else schema.label
+    schema = schema if fitted else learner._checked().schema
+    label = schema.label if isinstance(schema, Schema) else None
     if fitted:
         classes = learner.classes_
     elif classes is None and label is not None:
