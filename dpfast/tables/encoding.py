@@ -121,8 +121,8 @@ class Encoding:
             raise self._placed(fault, kept) from None
         self._have_labels.append(np.ones(frame.n, bool) if labels is None else has_label)
         vars(self).pop("labelled", None)
-        for stores, part in zip(self._stores, parts, strict=True):
-            for store, array in zip(stores, part, strict=True):
+        for stores in reversed(self._stores):  # which are narrower than what was read
+            for store, array in zip(stores, parts.pop(), strict=True):
                 store.append(array)
         if labels is not None and self._labels is not None:
             self._labels.append(labels)
