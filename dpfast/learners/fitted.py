@@ -37,7 +37,7 @@ class ModelReader:
     def rows(self, X: Any) -> Any:
         """Return the rows of X as models score them; refuse other columns than those of the fit."""
         X = self._coded(X)
-        rows = self._model.reads.scored(X)
+        rows = self._model.reads.rows_to_score(X)
         check_columns(self._model, X, self.width, self.names)
         return rows
 

@@ -145,7 +145,7 @@ class Form:
         """
         raise NotImplementedError
 
-    def scored(self, X: Any) -> Any:
+    def rows_to_score(self, X: Any) -> Any:
         """Return rows as models score them; by default as the learner reads them.
 
         Parameters

@@ -101,7 +101,7 @@ class SignedRows(Form):
     def rows(self, X: Any) -> Any:
         return signed_rows(X, feature_range=self.feature_range, out_of_range=self.out_of_range)
 
-    def scored(self, X: Any) -> Any:
+    def rows_to_score(self, X: Any) -> Any:
         return signed_rows(X, feature_range=self.feature_range, out_of_range=self.out_of_range, reads=self.kind)
 
     def empty(self, X: Any) -> Any:

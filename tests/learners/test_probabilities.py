@@ -17,7 +17,7 @@ from dpfast.accounting.numbers import exact
 from dpfast.base import Task
 from dpfast.learners import run
 from dpfast.learners.calibration import ENDS, LEVELS
-from dpfast.learners.halfspaces.linear import LinearModel, count_scored, linear_columns
+from dpfast.learners.halfspaces.linear import LinearModel, count_by_score, stack_columns
 from dpfast.learners.probabilities import confusion
 from dpfast.littlestone import LittlestoneLearner, StagedLittlestoneLearner, Thresholds
 from dpfast.parts import Piece
@@ -127,13 +127,13 @@ def test_neighbours_move_counts_of_levels_by_no_more_than_the_noise_is_made_for(
     rows = [(list(row), label) for row in itertools.product((-1.0, 0.0, 5.0), repeat=3) for label in (0, 1)]
     x, y = rng.normal(size=(6, 3)), rng.integers(0, 2, 6)
     model, most = (
-        LinearModel(*linear_columns(rng.normal(size=3), 0.3, 0.1), True, True),
+        LinearModel(*stack_columns(rng.normal(size=3), 0.3, 0.1), True, True),
         {"replace": 0, "add-remove": 0},
     )
 
     def counts(more):
         table = np.vstack([x, *([row] for row, _ in more)])
-        return count_scored(Piece(table, np.array([*y, *(label for _, label in more)])), model)
+        return count_by_score(Piece(table, np.array([*y, *(label for _, label in more)])), model)
 
     with_row = [counts([row]) for row in rows]
     for a in with_row:

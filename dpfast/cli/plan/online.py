@@ -65,7 +65,7 @@ def winnow(
                 )
             else:
                 say(f"{name.capitalize()} is guaranteed at most {number(each.mistakes)} mistakes.")
-        _, stream = DPWinnowClassifier(epsilon, delta).numbers(Task(epsilon, delta, n_columns=d), streaming)
+        _, stream = DPWinnowClassifier(epsilon, delta).plan_numbers(Task(epsilon, delta, n_columns=d), streaming)
         enough = stream.enough(0)
         say(
             f"In practice, the defaults of {stream.n_updates} updates with {stream.n_draws} draws give the learning "

@@ -18,13 +18,13 @@ from dpfast.learners.halfspaces.boosting_parts import measured, weak_rows_of
 from dpfast.learners.halfspaces.linear import (
     LinearModel,
     LinearRows,
-    count_scored,
-    exact_number,
-    linear_columns,
+    count_by_score,
+    count_rows,
     refuse_many_classes,
+    stack_columns,
 )
 from dpfast.learners.halfspaces.measure import CAP, MOST_ROUNDS, UNIT, AtLeast, LazyBregman, Local, Measure
-from dpfast.learners.halfspaces.opened import CentredState, PlainForm, against, opened_sums, without_sum
+from dpfast.learners.halfspaces.opened import CentredState, PlainForm, against, plan_opening, without_sum
 from dpfast.learners.halfspaces.plain import CentredImage
 from dpfast.learners.halfspaces.weak import NoisyCentering, NoisyStump, WeakLearner
 from dpfast.learners.parameters import (
@@ -263,19 +263,19 @@ class BoostedHalfspaceClassifier(CountedClassifier, name="boosted-halfspace"):
 
     def learn(self, rows: Rows, plan: Plan, run: Run) -> BoostedModel:
         model = (self._learn_opened if self._opens() else self._learn_even)(rows, plan, run)
-        return self.count(model, run, lambda: rows.sum(count_scored, model))
+        return self.count(model, run, lambda: rows.sum(count_by_score, model))
 
     def _learn_opened(self, rows, plan, run):
         """Open, then boost centred rows from the log odds of the classes."""
         p, n_rounds = Parameters._checked(self), plan["rounds"].times
         image = CentredImage(PlainForm.of(rows.task), rows.n_classes, p.fit_intercept)
-        state = _Boosted(image, rows, p, n_rounds)
+        state = _Boosting(image, rows, p, n_rounds)
         run.show(state.model)
         seen, start = state.open(rows.parts, rows, run)
         state.begin(p, self._budget(rows.task), run.scale("rounds") / (image.reach * CAP))
         mass = max(1, int(state.density * image.opening.n * CAP))
         weighed = AtLeast() if isinstance(p.measure, LazyBregman) else p.measure
-        asked, begun, _ = measured(seen, image, exact_number(rows), p.weak_learner, weighed, rows.n_classes)
+        asked, begun, _ = measured(seen, image, count_rows(rows), p.weak_learner, weighed, rows.n_classes)
         rate, steps = state.largest_step(), max(1, math.ceil(np.abs(image.log_odds()).max()))
         measure = begun(mass, rate)
         for _ in range(steps):
@@ -289,7 +289,7 @@ class BoostedHalfspaceClassifier(CountedClassifier, name="boosted-halfspace"):
 
     def _learn_even(self, rows, plan, run):
         """Boost rows as they are from equal weights, as the paper does."""
-        p, n = Parameters._checked(self), exact_number(rows)
+        p, n = Parameters._checked(self), count_rows(rows)
         asked, start, margins = measured(rows.parts, rows.form, n, p.weak_learner, p.measure)
         even, d, size = self._even(p, rows.task), rows.n_features, rows.n
         average = _Average(even, rows, p.fit_intercept)
@@ -311,7 +311,7 @@ class BoostedHalfspaceClassifier(CountedClassifier, name="boosted-halfspace"):
         """Return the plan with an opening."""
         image = CentredImage(PlainForm.of(task), task.n_classes, p.fit_intercept)
         n_rounds = _ROUNDS if p.n_rounds == "auto" else p.n_rounds
-        return Plan(**opened_sums(image, task, p.measure.moved(task.neighbors), n_rounds), **self.counting(task))
+        return Plan(**plan_opening(image, task, p.measure.moved(task.neighbors), n_rounds), **self.counting(task))
 
     def _plan_even(self, p, task):
         """Return the plan without an opening, by the theorem of the weak learner."""
@@ -413,7 +413,7 @@ class BoostedHalfspaceClassifier(CountedClassifier, name="boosted-halfspace"):
         return BoostedModel.of_file(saved, task.n_columns, task.n_classes, bool(self.fit_intercept), only_clips=True)
 
 
-class _Boosted(CentredState):
+class _Boosting(CentredState):
     """Coefficients of centred rows by boosting: the sum of the hypotheses, each times its rate."""
 
     def __init__(self, image, rows, p, n_rounds):
@@ -462,7 +462,7 @@ class _Boosted(CentredState):
         """Return the model of the releases so far."""
         own = self.density, self.learning_rate, self._rounds
         return BoostedModel(
-            *self.linear(), self._constant, True, *own, class_sizes=self.class_sizes_or(self._rows.class_sizes)
+            *self.linear(), self._constant, True, *own, class_sizes=self.sizes_or(self._rows.class_sizes)
         )
 
 
@@ -506,7 +506,7 @@ class _Average:
     def model(self):
         """Return the model of the releases so far."""
         used = max(1, self._used)
-        linear = linear_columns(self._coef / used, self._intercept / used, 0.0)
+        linear = stack_columns(self._coef / used, self._intercept / used, 0.0)
         own = self.density, self._even.rate(self._rows.n_features), self._even.n_rounds
         return BoostedModel(*linear, self._constant, True, *own, class_sizes=self._rows.class_sizes)
 

@@ -25,7 +25,7 @@ _MOST_CLASSES = 1 << 12
 class LinearRows(Form):
     """Base of forms in which rows are learned, and of which the model scores the numbers as they are."""
 
-    def scored(self, X: Any) -> Any:
+    def rows_to_score(self, X: Any) -> Any:
         return readable(X)
 
     def describe(self, rows: Any) -> bool:
@@ -149,7 +149,7 @@ class LinearModel(SidedModel):
         return {name: getattr(self, name) for name in self._own()}
 
 
-def linear_columns(coef: Any, intercept: Any, shift: Any) -> tuple[FloatArray, FloatArray, FloatArray]:
+def stack_columns(coef: Any, intercept: Any, shift: Any) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return coefficients, intercepts and shifts as `LinearModel` has them, for two classes from one of each."""
     coef = np.atleast_2d(coef)
     columns = len(coef)
@@ -165,12 +165,12 @@ def refuse_many_classes(n_classes: int) -> None:
         )
 
 
-def count_scored(piece: Any, model: LinearModel) -> IntArray:
+def count_by_score(piece: Any, model: LinearModel) -> IntArray:
     """Return the class counts of a piece; private."""
     return model.count_classes(piece)
 
 
-def exact_number(rows: Any) -> int:
+def count_rows(rows: Any) -> int:
     """Return the number of rows with a label, exact and private."""
     return int(rows.sum(_number))
 

@@ -8,7 +8,7 @@ import numpy as np
 from dpfast.kernels.net import Net
 from dpfast.learners.counted import CountedClassifier, SidedModel, count_levels
 from dpfast.learners.forms import Numbers
-from dpfast.learners.halfspaces.linear import exact_number
+from dpfast.learners.halfspaces.linear import count_rows
 from dpfast.learners.halfspaces.nets import Nets, net_radius
 from dpfast.learners.model import FloatArray
 from dpfast.learners.parameters import (
@@ -161,7 +161,7 @@ class NetHalfspaceClassifier(CountedClassifier, name="net-halfspace"):
 
     def learn(self, rows: Rows, plan: Plan, run: Run) -> NetModel:
         nets, key = self._nets(rows.n_columns), run.key()
-        n = exact_number(rows)
+        n = count_rows(rows)
         scan = nets.scan(rows.parts, n, key, self.verbose)
         member = run.draw("halfspaces", nets.size, lambda exponent, rng: scan.draw(-exponent, rng))
         model = NetModel(member, key, nets)

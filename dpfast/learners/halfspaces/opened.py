@@ -13,7 +13,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from dpfast.kernels import reals
-from dpfast.learners.halfspaces.linear import linear_columns
+from dpfast.learners.halfspaces.linear import stack_columns
 from dpfast.learners.halfspaces.plain import CentredImage
 from dpfast.learners.plan import GaussianSum, Task
 from dpfast.parts.blocks import Piece
@@ -37,7 +37,7 @@ class PlainForm(NamedTuple):
         return cls((task.n_rows or 1, task.n_columns), task.reach, task.form is not False)
 
 
-def opened_sums(image: CentredImage, task: Task, moved: int, n_rounds: int) -> dict[str, GaussianSum]:
+def plan_opening(image: CentredImage, task: Task, moved: int, n_rounds: int) -> dict[str, GaussianSum]:
     """Return the releases of an opening and of rounds.
 
     A row that changes moves the sum of a round by at most `moved` times the norm of its longest row, for more than two
@@ -65,7 +65,7 @@ class CentredState:
         self._centring, self._w = self._image.centring(), self._image.start()
         return parts.map(_centred, self._centring), self._w
 
-    def class_sizes_or(self, known):
+    def sizes_or(self, known):
         """Return the noisy sizes of the classes, or before the opening those that are known."""
         return known if self._centring is None else self._image.opening.sizes
 
@@ -90,7 +90,7 @@ class CentredState:
         )
         coef = self.lifted(coef)
         own, constant = coef[: self._n_features], coef[self._n_features :].sum(axis=0)
-        return linear_columns(np.ascontiguousarray(own.T), constant, shift)
+        return stack_columns(np.ascontiguousarray(own.T), constant, shift)
 
     def lifted(self, coef):
         """Return the coefficients of the columns, and last that of the constant 1, if rows end with it."""

@@ -19,12 +19,12 @@ from dpfast.learners.halfspaces.descent import FadingDescent, FullBatch, single_
 from dpfast.learners.halfspaces.linear import (
     LinearModel,
     LinearRows,
-    count_scored,
-    linear_columns,
+    count_by_score,
     refuse_many_classes,
+    stack_columns,
 )
 from dpfast.learners.halfspaces.measure import CAP
-from dpfast.learners.halfspaces.opened import CentredState, PlainForm, opened_sums
+from dpfast.learners.halfspaces.opened import CentredState, PlainForm, plan_opening
 from dpfast.learners.halfspaces.plain import CentredImage
 from dpfast.learners.parameters import FIT_INTERCEPT, auto, choice, count, estimator, parameter, positive, real
 from dpfast.learners.plan import Plan, Proved, Spending, Task
@@ -205,7 +205,7 @@ class ProjectedHalfspaceClassifier(CountedClassifier, name="projected-halfspace"
             return self._plan_paper(task, form)
         if self._fades(task):
             image = CentredImage(form, task.n_classes, self.fit_intercept)
-            return Plan(**opened_sums(image, task, CAP * task.changed_rows, n_rounds), **self.counting(task))
+            return Plan(**plan_opening(image, task, CAP * task.changed_rows, n_rounds), **self.counting(task))
         releases = {"sensitivity": _moves(task, form), "releases": n_rounds, "size": form.shape[1]}
         sigma = discrete_gaussian_sigma(self.without_counts(task).epsilon, task.delta, **releases)
         cost = discrete_gaussian_cost(sigma, **releases)
@@ -224,14 +224,14 @@ class ProjectedHalfspaceClassifier(CountedClassifier, name="projected-halfspace"
         form = self._form(rows.task)
         state = learn(form, rows, plan, run)
         model = state.model()
-        return self.count(model, run, lambda: rows.sum(count_scored, model))
+        return self.count(model, run, lambda: rows.sum(count_by_score, model))
 
     def _learn_faded(self, form, rows, plan, run):
         """Open, then descend over centred rows with residuals that fade."""
         image, n_rounds = CentredImage(form, rows.n_classes, self.fit_intercept), plan["rounds"].times
         sigma = run.scale("rounds")
         numbers = form.shape[1], n_rounds, sigma / (image.reach * CAP)
-        state = _Faded(image, rows, numbers, self.fit_intercept)
+        state = _Fading(image, rows, numbers, self.fit_intercept)
         run.show(state.model)
         parts = self._project(form, rows, run, state)
         seen, start = state.open(parts, rows, run)
@@ -245,7 +245,7 @@ class ProjectedHalfspaceClassifier(CountedClassifier, name="projected-halfspace"
         """Descend on the hinge loss."""
         (name, planned), *_ = plan.items()
         numbers = form.shape[1], planned.times, run.scale(name) / form.reach
-        state = _Hinged(rows, numbers, self.fit_intercept)
+        state = _Hinge(rows, numbers, self.fit_intercept)
         run.show(state.model)
         parts = self._project(form, rows, run, state)
         if self.schedule == "paper":
@@ -340,7 +340,7 @@ def _moves(task, form):
     return task.changed_rows * form.reach * task.rows_per_unit
 
 
-class _Faded(CentredState):
+class _Fading(CentredState):
     """Released coefficients of centred rows, which may be projections of rows that end with a 1."""
 
     key = None
@@ -358,11 +358,11 @@ class _Faded(CentredState):
 
     def model(self):
         """Return the model of the releases so far."""
-        sizes = self.class_sizes_or(self._rows.class_sizes)
+        sizes = self.sizes_or(self._rows.class_sizes)
         return ProjectedModel(*self.linear(), self._constant, False, *self._numbers, class_sizes=sizes)
 
 
-class _Hinged:
+class _Hinge:
     """A released linear function w of the components of rows; the last column may be the constant 1."""
 
     key = None
@@ -375,7 +375,7 @@ class _Hinged:
         """Return the model of the releases so far."""
         n_features = self.rows.n_features
         linear = self.w if self.key is None else projection.lift(self.w, n_features + self._constant, self.key)
-        columns = linear_columns(linear[:n_features], float(linear[n_features:].sum()), 0.0)
+        columns = stack_columns(linear[:n_features], float(linear[n_features:].sum()), 0.0)
         return ProjectedModel(*columns, self._constant, False, *self._numbers, class_sizes=self.rows.class_sizes)
 
 

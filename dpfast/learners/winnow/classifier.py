@@ -215,7 +215,7 @@ class DPWinnowClassifier(CountedClassifier, name="winnow"):
         check_paper(Parameters._checked(self))
 
     def plan(self, task: Task) -> Plan:
-        numbers = self.numbers(task)[1]
+        numbers = self.plan_numbers(task)[1]
         sizes = {}
         if numbers.sizes_epsilon:
             scale = noise_scale(Fraction(numbers.sizes_epsilon), task.neighbors, "epsilon", task.rows_per_unit)
@@ -242,7 +242,7 @@ class DPWinnowClassifier(CountedClassifier, name="winnow"):
         -------
         tuple of WinnowPlan and DenseScores or TouchedScores
         """
-        settings, numbers = self.numbers(rows.task)
+        settings, numbers = self.plan_numbers(rows.task)
         warn_of_paper(settings, numbers)
         return numbers, score_vector(rows.form, numbers.window)
 
@@ -261,18 +261,18 @@ class DPWinnowClassifier(CountedClassifier, name="winnow"):
 
         def sample(noise: Any, rng: np.random.Generator) -> Any:
             nonlocal course
-            course = streaming.Course(numbers, scores, form.unit, self.first(rows.n_columns), rng)
+            course = streaming.Course(numbers, scores, form.unit, self.first_hypothesis(rows.n_columns), rng)
             if fixed:
                 return course.learn(rows.parts)
             followed, signs = in_order(rows.parts)
-            return course.updates_of(followed, signs, np.empty(len(signs), np.int64))
+            return course.make_updates(followed, signs, np.empty(len(signs), np.int64))
 
         for _ in run.draws("updates", numbers.n_draws, sample, progress=fixed):
             pass
         learned = model()
         return self.count(learned, run, lambda: rows.sum(count_levels, learned))
 
-    def numbers(
+    def plan_numbers(
         self, task: Task, schedule: Callable[[SimpleNamespace], SimpleNamespace] = at_once
     ) -> tuple[SimpleNamespace, WinnowPlan]:
         """Return the parameters with the schedule for a table, or a stream, and the numbers of a run.
@@ -313,9 +313,9 @@ class DPWinnowClassifier(CountedClassifier, name="winnow"):
         """
         released, updates = ((), 0) if course is None else (tuple(course.released), course.updates)
         facts = updates, numbers.n_updates, numbers.n_draws, numbers.learning_rate, reads
-        return WinnowModel(n_columns, released, *facts, *self._ways(), class_sizes=sizes)
+        return WinnowModel(n_columns, released, *facts, *self._manner(), class_sizes=sizes)
 
-    def first(self, n_columns: int) -> Hypothesis:
+    def first_hypothesis(self, n_columns: int) -> Hypothesis:
         """Return the hypothesis before the first release: empty, or equal weights (whose negated copies would cancel).
 
         Parameters
@@ -326,10 +326,10 @@ class DPWinnowClassifier(CountedClassifier, name="winnow"):
         -------
         Hypothesis
         """
-        _, begins_uniform, has_constant = self._ways()
+        _, begins_uniform, has_constant = self._manner()
         return uniform(n_columns + has_constant) if begins_uniform else NOTHING
 
-    def _ways(self):
+    def _manner(self):
         """Return the parameters by which a model predicts."""
         return bool(self.average), self.calibration == "paper" and not self.negations, bool(self.fit_intercept)
 
@@ -349,7 +349,7 @@ class DPWinnowClassifier(CountedClassifier, name="winnow"):
             raise ValueError(f"{len(weights)} releases of {updates} updates")
         rate = optional(positive()).read("learning_rate", saved["learning_rate"])
         reads = optional(choice("signs", "numbers")).read("reads", saved["reads"])
-        return WinnowModel(task.n_columns, weights, updates, n_updates, n_draws, rate, reads, *self._ways())
+        return WinnowModel(task.n_columns, weights, updates, n_updates, n_draws, rate, reads, *self._manner())
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state without the stream: an unpickled model predicts but cannot continue learning."""

@@ -75,11 +75,11 @@ class Course:
     def follow(self, rows, signs) -> np.ndarray:
         """Predict rows in order and learn from them; return the side of each row, 0 or 1."""
         predicted = np.empty(len(signs), np.int64)
-        for _ in self.updates_of(rows, signs, predicted):
+        for _ in self.make_updates(rows, signs, predicted):
             pass
         return predicted
 
-    def updates_of(self, rows, signs, predicted) -> Iterator[Histogram]:
+    def make_updates(self, rows, signs, predicted) -> Iterator[Histogram]:
         """Predict rows in order, as `follow` does, and yield what each update releases.
 
         A row whose sign is 0 has no label: it has a round, and never counts.
@@ -235,7 +235,7 @@ def resume(learner: Any, file: Checkpoint, kept: dict, arrays: list) -> None:
         learner._restore_encoder(fitted["encoder"])
     learner._restore(fitted["released"])
     learner.notes_ = fitted["card"].get("notes", [])
-    settings, plan = learner.numbers(learner._saved_task(), streaming)
+    settings, plan = learner.plan_numbers(learner._saved_task(), streaming)
     warn_of_paper(settings, plan)
     run = Fit(Charge(learner), rng)
     run.paid(plan.cost, updates=plan.releases)
@@ -311,11 +311,11 @@ def _begin(learner: Any, X: Any, y: Any, classes: Any) -> tuple[Stream, Any, Any
     run = Fit(Charge(learner), rng)
     parts, form, public = reader.asked(reader.read(run, classes))
     task = reader.task(form, public.n_rows, tuple(public.classes.tolist()), 2)
-    settings, plan = learner.numbers(task, streaming)
+    settings, plan = learner.plan_numbers(task, streaming)
     warn_of_paper(settings, plan)
     file = None if learner.checkpoint is None else Checkpoint.new(learner.checkpoint)
     with nullcontext() if file is None else file.beginning(), publishing(learner, reader, run):
-        scores, first = score_vector(form, plan.window), learner.first(task.n_columns)
+        scores, first = score_vector(form, plan.window), learner.first_hypothesis(task.n_columns)
         state = Stream(plan, scores, form.unit, first, run.rng, run=run, file=file)
         model = learner.model_of(plan, form.reads, task.n_columns, state)
         run.released = [lambda: model]

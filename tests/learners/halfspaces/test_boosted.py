@@ -155,8 +155,8 @@ def test_rows_of_zeros_and_rows_far_outside_the_ball_are_learned_from(rng):
 def test_auto_depends_on_public_numbers_only(rng):
     X, y = rng.normal(size=(400, 5)), np.arange(400) % 2
     for more in ({"start": "even"}, {"density": 0.5, "learning_rate": 3.0}):
-        first = BoostedHalfspaceClassifier(random_state=0, **more).fit(X, y)
-        second = BoostedHalfspaceClassifier(random_state=1, **more).fit(X**2 + 3, y[::-1])
+        first = BoostedHalfspaceClassifier(random_state=0, schema="vectors", **more).fit(X, y)
+        second = BoostedHalfspaceClassifier(random_state=1, schema="vectors", **more).fit(X**2 + 3, y[::-1])
         for name in ("density_", "learning_rate_", "n_rounds_"):
             assert getattr(first, name) == getattr(second, name)
 

@@ -256,7 +256,7 @@ def test_more_than_two_classes_are_one_bill_with_the_norm_of_the_residual(rng):
     assert sigma[4] / sigma[2] == pytest.approx(2**0.5, rel=1e-6)
     one = gaussian_sigma(1.0, 1e-6, sensitivity=1.0) * (60 / 0.95) ** 0.5
     assert sigma[2] / (2 * CAP * CentredRows.reach) == pytest.approx(one, rel=1e-6)
-    clf = BoostedHalfspaceClassifier(random_state=0).fit(X, y, classes=range(4))
+    clf = BoostedHalfspaceClassifier(random_state=0, schema="vectors").fit(X, y, classes=range(4))
     assert str(clf.privacy_).startswith("(1.0, 1e-06)-DP, replace one row; 61 of 61")
     assert clf.coef_.shape == (4, 4)
 
