@@ -3,7 +3,9 @@
 Each is read as it is, or refused with the option or the change that makes it readable.
 """
 
+import csv
 import datetime as dt
+import io
 
 import numpy as np
 import pandas as pd
@@ -126,3 +128,29 @@ def test_a_column_without_a_name_is_said_to_number_the_rows_perhaps(run, tmp_pat
     left = run("fit", tmp_path / "t.csv", *FIT, "--ignore", "column 1")
     assert left.exit_code == 0
     assert "had no name" not in left.stderr
+
+
+def test_a_header_that_ends_in_a_tab_is_trimmed_in_the_table_and_in_the_schema(run, tmp_path, table):
+    rows = table.rename(columns={"alter": "alter\t", "ort": " ort "})
+    rows.to_csv(tmp_path / "t.csv", index=False)
+    result = run("fit", tmp_path / "t.csv", *FIT, "--out", tmp_path / "m.json")
+    assert result.exit_code == 0, result.stderr
+    assert dpfast.load(tmp_path / "m.json").encoder_.schema_.names == ["alter", "lohn", "ort", "seit"]
+    schema = dpfast.Schema([dpfast.tables.Numeric("alter\t", 0, 120)], label="kauft")
+    schema.to_file(tmp_path / "s.json")
+    given = "--schema", tmp_path / "s.json", "--classes", "ja,nein", "--epsilon", 3, "--seed", 1
+    assert run("fit", tmp_path / "t.csv", *given, "--out", tmp_path / "n.json").exit_code == 0
+    for model in ("m.json", "n.json"):
+        assert len(run("predict", tmp_path / model, tmp_path / "t.csv").stdout.splitlines()) == N
+
+
+def test_labels_with_line_breaks_and_commas_are_quoted_so_that_a_prediction_is_one_record(run, tmp_path, table):
+    labels = np.where(table.kauft == "ja", "ja,\nklar", 'n"ein')
+    table.assign(kauft=labels).to_csv(tmp_path / "t.csv", index=False)
+    result = run("fit", tmp_path / "t.csv", *FIT, "--out", tmp_path / "m.json")
+    assert result.exit_code == 0, result.stderr
+    predicted = run("predict", tmp_path / "m.json", tmp_path / "t.csv")
+    records = list(csv.reader(io.StringIO(predicted.stdout)))
+    assert len(records) == N
+    assert {each for (each,) in records} == {*labels}
+    assert f"{N:,} rows read, {N:,} labels written" in predicted.stderr
