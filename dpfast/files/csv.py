@@ -35,7 +35,7 @@ from dpfast.files.names import (
 )
 from dpfast.parts.blocks import threads
 from dpfast.tables.cells import LABEL_MARKS
-from dpfast.tables.columns import Date, Numeric, refuse_lacking
+from dpfast.tables.columns import Date, Numeric, refuse_lacking, text_of
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.encoding import Encoding
 from dpfast.tables.forms import SLASHES, iso_dates
@@ -401,6 +401,8 @@ def encode_csv(file, schema, label, storage, unit=None):
     file.names = [meant.get(name, name) for name in file.names]
     refuse_lacking(encoded.names, file.names)
     try:
+        if label is not None and {*map(text_of, label.classes or ())} & {*schema.missing_values}:
+            return _encoded(file, encoded, {}, False)  # what marks a gap elsewhere is a label
         return _encoded(file, encoded, {column.name: _type_of(column) for column in schema.columns}, True)
     except (Unparsed, Fault):
         file.refuse_ragged()

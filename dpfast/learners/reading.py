@@ -223,7 +223,7 @@ class TableReader:
             if source.width_read_off:
                 warn_of_width()
             return self._with_rows(source.vectors(classes, one_column=self._form.one_column))
-        if classes is not None and any(text_of(each) in LABEL_MARKS for each in classes):
+        if classes is not None and {*map(text_of, classes)} & {*LABEL_MARKS, *schema.missing_values}:
             label = Label(label.name, classes)
         classes = label.classes if classes is None else classes
         if isinstance(source.X, CodeTable):

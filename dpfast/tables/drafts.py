@@ -14,10 +14,11 @@ import pyarrow.compute as pc
 
 from dpfast.parts.blocks import slices
 from dpfast.tables.arrow import Frame, days, numbers, texts
-from dpfast.tables.cells import text_cells
+from dpfast.tables.cells import LABEL_MARKS, text_cells
 from dpfast.tables.columns import BINS, Boolean, Category, Column, Date, Numeric, coder, text_of
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.forms import iso_dates
+from dpfast.tables.labels import missing_labels
 from dpfast.tables.naming import NAMELESS, alike, listed, not_there, suggests_code, suggests_person
 from dpfast.tables.objects import Fault
 
@@ -52,11 +53,13 @@ def make_draft(
     for name in frame.names:
         pieces = frame.pieces(name, LOOK)
         values = None if name == label else _numbers(name, frame.n, pieces, marks)
+        if name == label:
+            of_label = tuple(dict.fromkeys((*LABEL_MARKS, *missing)))
+            seen = seen.union(*(_seen(piece(), of_label) for piece in pieces))
+            classes = _values(name, _once(frame, name), of_label)
+            continue
         if values is None or np.isnan(values).any():
             seen = seen.union(*(_seen(piece(), marks) for piece in pieces))
-        if name == label:
-            classes = _values(name, _once(frame, name), marks)
-            continue
         different = _once(frame, name) if values is None else np.unique(values)
         if suggests_person(name) and len(different) > _FEW:  # whose rows they are is the unit, and nothing to learn
             ignored.append(name)
@@ -102,6 +105,10 @@ def remarks(schema: Any, table: Any, missing: Sequence[str] = (), decimal: str =
                 f"{what} differ only in capitals, blanks or the form of a number: {listed(same)}. If they mean the "
                 "same, write them alike first"
             )
+    if label is not None and label in frame.names:
+        index, _ = texts(label, frame.column(label), missing_labels(schema.label.classes, schema.missing_values))
+        if lacking := int((index < 0).sum()):
+            found.append(f"{lacking:,} rows have no label in {label!r}, and a fit leaves them out")
     ends: dict[str, Any] = {each.name: (each.low, each.high) for each in schema.columns if isinstance(each, Numeric)}
     dates = {each.name for each in schema.columns if isinstance(each, Date | Discovered)}
     for name in frame.names:
@@ -201,8 +208,8 @@ def check(schema: Any, table: Any) -> list[str]:
     if label is not None and label not in frame.names:
         findings.append(f"the label {label!r} is in the schema, and not in the table")
     elif declared is not None and label is not None:
-        index, values = texts(label, frame.column(label), schema.missing_values)
-        findings += _count(label, index < 0, "no label")
+        marks = missing_labels(declared.classes, schema.missing_values)
+        index, values = texts(label, frame.column(label), marks)
         if declared.classes is not None:
             classes = {*map(text_of, declared.classes)}
             findings += _undeclared(label, index, values, lambda value: value.strip() in classes or value in classes)

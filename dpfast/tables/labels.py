@@ -459,7 +459,8 @@ def refuse_floating(kind: str | None, name: str | None) -> None:
     if kind == "float":
         raise ValueError(
             f"Unknown label type: {'y' if name is None else repr(name)} is of a floating type, and dpfast learns "
-            "classes only: make integers or text of its labels, y.astype(int) say, or declare them by classes="
+            "classes only: make integers or text of its labels, y.astype(int) say, or declare them by classes=, also "
+            "for integers with gaps, which pandas holds as floats"
         )
 
 

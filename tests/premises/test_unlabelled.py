@@ -18,9 +18,11 @@ import dpfast
 import dpfast.base
 from dpfast.accounting import Budget, cover_delta
 from dpfast.accounting.winnow import winnow_range
+from dpfast.files.encodings import read_frame
 from dpfast.model_selection import private_search, private_split
 from dpfast.parts import MemoryParts
 from dpfast.tables import Label
+from dpfast.tables.drafts import remarks
 from dpfast.tables.encoding import Encoding
 from dpfast.tables.labels import codes_of_labelled
 
@@ -93,6 +95,29 @@ def test_a_mark_that_is_declared_as_a_class_is_a_label():
     table["buys"] = np.where(table["buys"] == "yes", "NA", "EU")
     model = dpfast.HalfspaceClassifier(3.0, random_state=0).fit(table, "buys", classes=["EU", "NA"])
     assert {*model.predict(table.drop(columns="buys"))} == {"EU", "NA"}
+
+
+def test_a_mark_of_gaps_in_other_columns_is_a_label_where_it_is_a_class(tmp_path):
+    n = 2000
+    age = np.random.default_rng(0).integers(18, 90, n)
+    cells = np.where(np.arange(n) % 9 == 0, "-", age.astype(str))
+    labels = np.where(np.arange(n) % 50 == 0, "", np.where(age > 50, "+", "-"))
+    pd.DataFrame({"age": cells, "y": labels}).to_csv(tmp_path / "t.csv", index=False)
+    table = read_frame(tmp_path / "t.csv")
+    draft = dpfast.Schema.draft(table, "y")
+    assert draft.label.classes == ("+", "-")
+    assert "-" in draft.missing_values
+    assert "40 rows have no label in 'y', and a fit leaves them out" in remarks(draft, table)
+    schema = draft.confirmed()
+    assert schema.check(table) == []
+    told = [(labels == each).sum() for each in ("+", "-")]
+    for model, rows in (
+        (dpfast.HalfspaceClassifier(3.0, random_state=0, schema=schema), dpfast.FileParts(tmp_path / "t.csv")),
+        (dpfast.HalfspaceClassifier(3.0, random_state=0), dpfast.FileParts(tmp_path / "t.csv", label="y")),
+    ):
+        model.fit(rows)
+        assert model.classes_.tolist() == ["+", "-"]
+        assert model.class_sizes_ == pytest.approx(told, abs=60)
 
 
 def test_floats_with_gaps_are_labels_where_classes_are_declared():
