@@ -71,7 +71,6 @@ _NUMBER = r"^[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|inf)$"
 _DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ].*)?$"
 _READABLE = BEGINNING.removesuffix(")") + "|inf$)"  # texts that may be numbers or dates
 _TEXT = pa.large_string()
-_MARKS = pa.array(MARKS, _TEXT)
 OTHER_NAME, MISSING_NAME = "other", "missing"
 _EPOCH = date(1970, 1, 1)
 _DIGITS, _ALL_DIGITS = 5, 17  # of a number as text: the usual ones, and those of a double
@@ -200,13 +199,19 @@ def all_numbers(array: pa.Array) -> np.ndarray | None:
     return _floats(numbers) if finite else None
 
 
+@cache
+def _marks():
+    """Return MARKS as texts of Arrow, which imports pandas, so that no help waits for it."""
+    return pa.array(MARKS, _TEXT)
+
+
 def _distinct_cells(array: pa.Array) -> tuple[np.ndarray, list[str]]:
     """Do what `text_cells` does, for distinct texts without a dictionary."""
     if (numbers := all_numbers(array)) is not None:
         return number_codes(numbers), []
     codes = np.full(len(array), MISSING, np.int32)
     array = pc.utf8_trim_whitespace(array)
-    left = pc.fill_null(pc.invert(pc.is_in(array, value_set=_MARKS)), False)
+    left = pc.fill_null(pc.invert(pc.is_in(array, value_set=_marks())), False)
     left = pc.and_(left, array.is_valid())
     if pc.any(pc.and_(left, pc.match_substring_regex(array, _READABLE)), min_count=0).as_py():
         left = _read(codes, array, left, _NUMBER, lambda found: number_codes(_floats(found.cast(pa.float64()))))
