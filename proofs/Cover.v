@@ -441,22 +441,23 @@ Qed.
 Section Lists.
   Context {Row C : Type}.
   Variable covers errs : C -> Row -> bool.
-  (** All of these may look at the rules drawn so far, never at the rows. *)
+  (** All of these may look at the rules drawn so far, and at no other row. *)
   Variable cand : list C -> list C.
-  Variable mass coverage error : list C -> C -> R.
+  Variable mass : list C -> C -> R.
+  Variable coverage error : list C -> C -> Row -> R.
   Variable t g : R.
   Hypothesis cand_some : forall h, cand h <> [].
   Hypothesis mass_pos : forall h c, 0 < mass h c.
-  Hypothesis coverage_bounds : forall h c, 0 <= coverage h c <= g.
-  Hypothesis error_bounds : forall h c, 0 <= error h c <= 1.
+  Hypothesis coverage_bounds : forall h c z, 0 <= coverage h c z <= g.
+  Hypothesis error_bounds : forall h c z, 0 <= error h c z <= 1.
   Hypothesis t_nonneg : 0 <= t.
   Hypothesis g_nonneg : 0 <= g.
 
   Definition covered (h : list C) (z : Row) : bool := existsb (fun c => covers c z) h.
 
-  (** What one row adds to the score of a candidate. *)
+  (** What one row adds to the score of a candidate; it may depend on the row, as where the rows of a class weigh less. *)
   Definition gain h c z : R :=
-    if covered h z then 0 else if covers c z then (if errs c z then - error h c else coverage h c) else 0.
+    if covered h z then 0 else if covers c z then (if errs c z then - error h c z else coverage h c z) else 0.
 
   Definition score h c (rows : list Row) : R := Sum rows (gain h c).
   Definition weight (rows : list Row) h c : R := mass h c * exp (t * score h c rows).
@@ -481,7 +482,7 @@ Section Lists.
       destruct (covered h z).
       - rewrite Bool.orb_true_r, Rmult_0_r, Ropp_0, Rmax_left; lra.
       - destruct (covers c z); simpl.
-        + destruct (coverage_bounds h c), (error_bounds h c).
+        + destruct (coverage_bounds h c z), (error_bounds h c z).
           destruct (errs c z); split; rewrite Rplus_0_r; apply pos_le; nra.
         + rewrite Rmult_0_r, Ropp_0, Rmax_left; lra. }
     induction Z as [|z Z [IH1 IH2]]; simpl.
@@ -540,12 +541,13 @@ Section Claims.
   Context {Row C : Type}.
   Variable covers errs : C -> Row -> bool.
   Variable cand : list C -> list C.
-  Variable mass coverage error : list C -> C -> R.
+  Variable mass : list C -> C -> R.
+  Variable coverage error : list C -> C -> Row -> R.
   Variable t g : R.
   Hypothesis cand_some : forall h, cand h <> [].
   Hypothesis mass_pos : forall h c, 0 < mass h c.
-  Hypothesis coverage_bounds : forall h c, 0 <= coverage h c <= g.
-  Hypothesis error_bounds : forall h c, 0 <= error h c <= 1.
+  Hypothesis coverage_bounds : forall h c z, 0 <= coverage h c z <= g.
+  Hypothesis error_bounds : forall h c z, 0 <= error h c z <= 1.
   Hypothesis t_nonneg : 0 <= t.
   Hypothesis g_nonneg : 0 <= g.
 
@@ -623,3 +625,18 @@ Section Claims.
     apply H. intros q. rewrite !Sum_app. ring.
   Qed.
 End Claims.
+
+(** Rows that count by a weight between 0 and 1, which follows from the row and from what was released: the range, and so the
+    curve, is that of rows that count whole. *)
+Theorem cover_of_weighted_rows {Row C} (covers errs : C -> Row -> bool) (cand : list C -> list C) (mass : list C -> C -> R)
+    (worth : Row -> R) t g T E :
+  (forall h, cand h <> []) -> (forall h c, 0 < mass h c) -> (forall z, 0 <= worth z <= 1) -> 0 <= t -> 0 <= g ->
+  let law := cover_law covers errs cand mass (fun _ _ z => worth z * g) (fun _ _ z => worth z) t in
+  let s := (1 + g) * t in
+  dp replace (lists cand T []) E (f s T (E - s)) law /\
+  dp add_remove (lists cand T []) E (Rmax (f t T (E - g * t)) (f (g * t) T (E - t))) law.
+Proof.
+  intros C0 M W T0 G law s. assert (B : forall (h : list C) (c : C) z, 0 <= worth z * g <= g).
+  { intros _ _ z. specialize (W z). nra. }
+  split; [apply cover_replace|apply cover_add_remove]; auto.
+Qed.

@@ -31,3 +31,27 @@ Ltac gaussian low high :=
   [ unfold mass; integral with (i_prec 120, i_fuel 2000, i_relwidth 78, i_degree 30)
   | unfold mass; integral with (i_prec 120, i_fuel 2000, i_relwidth 78, i_degree 30)
   | interval with (i_prec 120) ].
+
+(** The chance that noise reaches x, from a lower bound of the mass. *)
+Theorem tail_fits low x d : low <= mass x -> / 2 - low / sqrt (2 * PI) <= d -> tail x <= d.
+Proof.
+  intros L D. eapply Rle_trans; [|exact D]. unfold tail.
+  assert (S : 0 < / sqrt (2 * PI)) by (apply Rinv_0_lt_compat, sqrt_lt_R0; pose proof PI_RGT_0; lra).
+  unfold Rdiv. pose proof (Rmult_le_compat_r _ _ _ (Rlt_le _ _ S) L). lra.
+Qed.
+
+(** What fits a claim: Gaussian noise of mu, at the distance w from what is drawn, beside words that are told with the
+    chance d ([Gaussian.claim_at_a_distance], [Survey.survey_curve]). *)
+Definition mu_fits (mu E w d delta : R) : Prop := d + (1 - d) * (gaussian_delta (/ mu) E + (1 + exp E) * w) <= delta.
+
+Theorem mu_fits_by g mu E w d delta : 0 <= d <= 1 ->
+  gaussian_delta (/ mu) E <= g -> d + (1 - d) * (g + (1 + exp E) * w) <= delta -> mu_fits mu E w d delta.
+Proof.
+  intros D G H. unfold mu_fits. eapply Rle_trans; [|exact H]. apply Rplus_le_compat_l, Rmult_le_compat_l; [lra|].
+  apply Rplus_le_compat_r. exact G.
+Qed.
+
+Ltac tail_below low := apply (tail_fits low);
+  [ unfold mass; integral with (i_prec 120, i_fuel 2000, i_relwidth 78, i_degree 30) | interval with (i_prec 120) ].
+
+Ltac fits g low high := apply (mu_fits_by g); [lra|gaussian low high|interval with (i_prec 120)].

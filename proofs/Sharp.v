@@ -17,7 +17,7 @@ Section Sharp.
   Let covers (c : nat * bool) (_ : unit) : bool := snd c.
   Let cand (d : list (nat * bool)) : list (nat * bool) := [(length d, true); (length d, false)].
   Let mass (_ : list (nat * bool)) (c : nat * bool) : R := if snd c then p else 1 - p.
-  Let law_of := cover_law covers covers cand mass (fun _ _ => 0) (fun _ _ => 1) t.
+  Let law_of := cover_law covers covers cand mass (fun _ _ _ => 0) (fun _ _ _ => 1) t.
 
   Lemma inside : 0 < h < t.
   Proof.
@@ -42,7 +42,7 @@ Section Sharp.
 
   Lemma path_law rows share : (rows = [] /\ share = 1 - p) \/ (rows = [tt] /\ share = (1 - p) / (1 - p * a)) ->
     forall k d, covered covers d tt = false ->
-    list_law cand (weight covers covers mass (fun _ _ => 0) (fun _ _ => 1) t rows) d (path (length d) k) = share ^ k.
+    list_law cand (weight covers covers mass (fun _ _ _ => 0) (fun _ _ _ => 1) t rows) d (path (length d) k) = share ^ k.
   Proof.
     destruct shares as [A [P [Pa _]]]. pose proof (exp_pos (- h)) as Eh.
     intros H k. induction k as [|k IH]; intros d D; [reflexivity|].

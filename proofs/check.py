@@ -33,7 +33,13 @@ REALS = {
     "Classical_Prop.classic",
 }
 MACHINE_INTEGERS = re.compile(r"(PrimInt63|Uint63)\.\w+")  # of the kernel
-KINDS = {"Calibrations": "numeric", "GaussianNumbers": "numeric", "Values": "numeric", "Gaussian": "assuming"}
+KINDS = {
+    "Calibrations": "numeric",
+    "GaussianNumbers": "numeric",
+    "Values": "numeric",
+    "Gaussian": "assuming",
+    "NaiveBayes": "assuming",
+}
 KIND = "plain"  # of the others
 WRITTEN = {"Calibrations", "GaussianNumbers", "Values"}  # by programs, which say whether they are as written
 TAKEN = {"ClassicalDedekindReals", "FunctionalExtensionality", "Classical_Prop", "PrimInt63", "Uint63", "Coq"}

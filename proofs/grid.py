@@ -13,8 +13,13 @@ from fractions import Fraction
 from pathlib import Path
 
 from dpfast.accounting import (
+    Draws,
+    NoisySums,
+    bill_noise,
+    cover_delta,
     cover_epsilon,
     cover_exponent,
+    discrete_gaussian_sigma,
     experts_learning_rate,
     gaussian_sigma,
     laplace_scale,
@@ -23,6 +28,8 @@ from dpfast.accounting import (
     zcdp_epsilon,
     zcdp_rho,
 )
+from dpfast.accounting.numbers import root_above
+from dpfast.accounting.opening import opening_threshold, survey_noise
 
 HERE = Path(__file__).resolve().parent
 
@@ -36,11 +43,13 @@ Open Scope R_scope.
 
 GAUSSIAN_HEAD = """(** Written by grid.py from dpfast.accounting; not to be edited. Standard deviations are the floats
     that were returned, as the rationals that they are. *)
-From Coq Require Import Reals.
+From Coq Require Import Reals Lra.
 From Coquelicot Require Import Coquelicot.
 From Interval Require Import Tactic.
-From Dpfast Require Import Normal.
+From Dpfast Require Import Plans Normal.
 Open Scope R_scope.
+
+Ltac square := unfold noise_square, draws_mu_square; interval with (i_prec 200).
 """
 
 # Exponents as docs/privacy_theorems.md prints them, at (1, 1e-6): to five digits.
@@ -54,7 +63,9 @@ PRINTED = {
 def real(value):
     """A rational as Coq reads it."""
     value = Fraction(value)
-    return f"{value.numerator}" if value.denominator == 1 else f"({value.numerator} / {value.denominator})"
+    if value.denominator == 1:
+        return f"{value.numerator}" if value >= 0 else f"({value.numerator})"
+    return f"({value.numerator} / {value.denominator})"
 
 
 def curve_proof(s, x, rounds, above=False):
@@ -107,6 +118,10 @@ def covers():
         neighbors = ("replace", "add-remove")[k % 2]
         epsilon = cover_epsilon(t, delta, coverage_weight=g, neighbors=neighbors, max_rounds=rounds)
         yield cover(f"cover_epsilon_{k + 1}", t, g, neighbors, rounds, epsilon, delta)
+        if rounds != 5:
+            epsilon = min(epsilon, 2.0)
+            delta = cover_delta(t, epsilon, coverage_weight=g, neighbors=neighbors, max_rounds=rounds)
+            yield cover(f"cover_delta_{k + 1}", t, g, neighbors, rounds, epsilon, delta)
 
 
 def tables():
@@ -179,21 +194,76 @@ def mass(x, bits=256):
     return total
 
 
+def between(x):
+    """Rationals below and above the integral to x."""
+    found = mass(Fraction(x)) >> 180
+    return real(Fraction(found - 1, 2**76)), real(Fraction(found + 2, 2**76))
+
+
 def gaussians():
     """Sigmas of Gaussian noise, by the exact curve."""
     for k, (epsilon, delta) in enumerate(itertools.product((0.1, 1.0, 5.0), (1e-6, 1e-3))):
         sigma = Fraction(gaussian_sigma(epsilon, delta))
-        low, high = (mass(Fraction(epsilon) * sigma + side / (2 * sigma)) >> 180 for side in (-1, 1))
-        found = f"{real(Fraction(low - 1, 2**76))} {real(Fraction(high + 2, 2**76))}"
+        low, high = (between(Fraction(epsilon) * sigma + side / (2 * sigma)) for side in (-1, 1))
         claim = f"gaussian_delta {real(sigma)} {real(epsilon)} <= {real(delta)}"
-        yield f"Lemma gaussian_sigma_{k + 1} : {claim}.\nProof. gaussian {found}. Qed.\n"
+        yield f"Lemma gaussian_sigma_{k + 1} : {claim}.\nProof. gaussian {low[0]} {high[1]}. Qed.\n"
+
+
+def mu_fits(name, mu, epsilon, away, told, delta):
+    """The statement that mu fits a claim, and its proof."""
+    mu, epsilon, away, told, delta = map(Fraction, (mu, epsilon, away, told, delta))
+    low, high = (between(epsilon / mu + side * mu / 2) for side in (-1, 1))
+    most = (delta - told) / (1 - told) - away * (1 + Fraction(math.nextafter(math.exp(epsilon), math.inf)))
+    claim = f"mu_fits {real(mu)} {real(epsilon)} {real(away)} {real(told)} {real(delta)}"
+    return f"Lemma {name} : {claim}.\nProof. fits {real(most)} {low[0]} {high[1]}. Qed.\n"
+
+
+def gaussian_plans():
+    """Noise of sums on a grid, of bills, and of surveys beside a learner: mu of all together, rounded up, fits."""
+    grid = itertools.product((0.3, 1.0), (1e-6,), ((1000, 1, 1), (10**9, 4, 50)))
+    for k, (epsilon, delta, (moved, times, size)) in enumerate(grid, 1):
+        given = {"sensitivity": moved, "releases": times, "size": size}
+        sigma = Fraction(discrete_gaussian_sigma(epsilon, delta, **given))
+        mu, away = math.isqrt(times) * moved / sigma, times * size / (24 * sigma**2)
+        yield mu_fits(f"discrete_gaussian_sigma_{k}", mu, epsilon, away, 0, delta)
+    sums, drawn = NoisySums(10**6, Fraction(3, 4), 20, 5), Draws(3, Fraction(1, 4), 2)
+    for k, (epsilon, told) in enumerate(itertools.product((0.5, 2.0), (Fraction(0), Fraction(1, 10**7))), 1):
+        noise = bill_noise((sums, drawn), epsilon, 1e-6, words=told).noise
+        square = sums.times * (sums.sensitivity / Fraction(noise[0])) ** 2
+        square += drawn.times * (drawn.width * Fraction(noise[1])) ** 2 * Fraction(math.pi) / 8
+        mu = Fraction(root_above(square * (1 + Fraction(1, 2**52))))
+        away = sums.times * sums.size / (24 * Fraction(noise[0]) ** 2)
+        terms = f"{sums.times} * noise_square ({sums.sensitivity} * {sums.sensitivity}) {real(noise[0])}"
+        terms += f" + draws_mu_square ({drawn.width} * {real(noise[1])}) {drawn.times}"
+        yield f"Lemma bill_mu_{k} : {terms} <= {real(mu)} * {real(mu)}.\nProof. square. Qed.\n"
+        yield mu_fits(f"bill_noise_{k}", mu, epsilon, away, told, 1e-6)
+    for k, share in enumerate((Fraction(6, 100), Fraction(1, 4)), 1):
+        unit, moves, told = 1 << 30, 30, Fraction(2, 10**7)
+        noise = survey_noise(1, 1e-6, share, moves=moves, unit=unit, words=told)
+        sigma, alone = Fraction(noise.sigma), Fraction(gaussian_sigma(noise.epsilon, noise.delta))
+        mu = Fraction(root_above(moves * (unit / sigma) ** 2 + 1 / alone**2))
+        terms = f"{moves} * noise_square ({unit} * {unit}) {real(sigma)} + noise_square 1 {real(alone)}"
+        yield f"Lemma survey_mu_{k} : {terms} <= {real(mu)} * {real(mu)}.\nProof. square. Qed.\n"
+        yield mu_fits(f"survey_noise_{k}", mu, 1, moves / (24 * sigma**2), told, 1e-6)
+
+
+def thresholds():
+    """Thresholds of lone words: j rows of k reach them with probability at most j d / (k w)."""
+    at = 0
+    for sigma, delta, unit, words, rows in ((100, 1e-7, 1, 1, 1), (10**6, 1e-6, 1000, 5, 3)):
+        threshold = opening_threshold(sigma, delta, unit=unit, words=words, rows_per_unit=rows)
+        for j in range(1, rows + 1):
+            at += 1
+            x = Fraction(threshold - 1 - j * unit, sigma)
+            claim = f"tail (({threshold} - 1 - {j} * {unit}) / {sigma}) <= {j} * {real(delta)} / ({rows} * {words})"
+            yield f"Lemma opening_threshold_{at} : {claim}.\nProof. tail_below {between(x)[0]}. Qed.\n"
 
 
 def files():
     """{name: text} of what is written."""
     return {
         "Calibrations.v": "\n".join([HEAD, *covers(), *tables(), *concentrated(), *others()]),
-        "GaussianNumbers.v": "\n".join([GAUSSIAN_HEAD, *gaussians()]),
+        "GaussianNumbers.v": "\n".join([GAUSSIAN_HEAD, *gaussians(), *gaussian_plans(), *thresholds()]),
     }
 
 

@@ -15,6 +15,7 @@ sys.path.insert(0, str(PROOFS))
 
 import bridge  # noqa: E402
 import check  # noqa: E402
+import lies  # noqa: E402
 
 LEMMA = "Lemma honest : True. Proof. exact I. Qed.\n"
 
@@ -194,6 +195,35 @@ def test_coq_sees_what_the_text_would_hide(tmp_path, look, text, words):
     assert "not what was compiled" in " ".join(check.compiled_faults(tmp_path, {"New": check.read("New", text)}))
 
 
-def test_the_numbers_that_coq_proves_are_those_that_the_accountant_returns():
-    ran = subprocess.run([sys.executable, "-P", PROOFS / "grid.py", "--check"], capture_output=True, text=True)
+def test_the_values_that_coq_proves_are_those_that_dpfast_returns():
+    ran = subprocess.run([sys.executable, PROOFS / "bridge.py", "--check"], capture_output=True, text=True)
     assert (ran.returncode, ran.stderr) == (0, "")
+
+
+def test_constants_that_are_wrong_are_among_the_lies_to_plant():
+    every = lies.mutants()
+    assert set(lies.CONSTANTS) <= set(every)
+    planted = [*lies.SENTENCES, *lies.STATEMENTS, *lies.DEFINITIONS, *lies.BRIDGE]
+    assert len(planted) + len(lies.CONSTANTS) > 100
+    for lie in planted:
+        text = (PROOFS.parent / lie.file).read_text(encoding="utf-8")
+        assert lie.new != lie.old, lie.name
+        assert not lie.old or text.count(lie.old) == 1, lie.name
+
+
+def test_every_premise_of_a_row_is_looked_up(monkeypatch):
+    row = bridge.ROWS[0]
+    for fault in (
+        row._replace(coq="Cover.cover_of_all"),
+        row._replace(values="cover_of_all"),
+        row._replace(law="accounting/test_curves.py::test_of_nothing"),
+        row._replace(replay="premises/test_nothing.py::test_of_nothing"),
+        row._replace(mutant="a mutant of nothing"),
+        row._replace(proof="proofs_privacy.md#Nothing"),
+        row._replace(code="accounting.nothing"),
+        row._replace(coq=""),
+    ):
+        monkeypatch.setattr(bridge, "ROWS", (fault, *bridge.ROWS[1:]))
+        assert any(row.name in each for each in bridge.faults())
+    monkeypatch.setattr(bridge, "ROWS", [row for row in bridge.ROWS if row.code != "mechanisms.quantiles"])
+    assert any("mechanisms.quantiles" in each for each in bridge.faults())
