@@ -146,16 +146,16 @@ def judged(case: Case, data: Table, epsilon: float, seed: int, *, declared: bool
         except NothingLearned:
             return None
     truth, fault, mean = data.truth, "", math.nan
-    accuracy = float((learner.predict(test) == truth).mean()) - max(truth.mean(), 1 - truth.mean())
-    score = None
+    accuracy = float(learner.score(test, truth)) - max(truth.mean(), 1 - truth.mean())
+    score, second = None, _place_of_1(learner.classes_)
     if hasattr(learner, "predict_proba"):
         shares = learner.predict_proba(test)
-        score = shares[:, 1]
+        score = shares[:, second]
         if not (np.isfinite(shares).all() and (shares >= 0).all() and np.allclose(shares.sum(axis=1), 1)):
             fault = "no probabilities"
         mean = float(score.mean() - truth.mean())
     if hasattr(learner, "decision_function"):
-        score = learner.decision_function(test)
+        score = learner.decision_function(test) * (1 if second else -1)
         fault = fault if np.isfinite(score).all() else "scores that are not finite"
     auc = math.nan if score is None else roc_auc_score(truth, score) - 0.5
     rare = min(data.y.mean(), 1 - data.y.mean(), truth.mean(), 1 - truth.mean())
@@ -163,6 +163,12 @@ def judged(case: Case, data: Table, epsilon: float, seed: int, *, declared: bool
     noise = case.noise / (epsilon * len(data.y))
     allowed_auc = noise / rare + 5 / math.sqrt(12 * rare * TEST)
     return Judged(accuracy, float(auc), mean, noise + sample, allowed_auc, fault)
+
+
+def _place_of_1(classes: np.ndarray) -> int:
+    """The place of class 1, which may be all but the only label that was discovered."""
+    first, second = map(str, classes)
+    return int(second == "1" or first == "0")
 
 
 def worse(case: Case, found: Judged, data: Table) -> list[str]:
