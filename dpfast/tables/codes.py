@@ -317,7 +317,7 @@ class CodeRows:
         cells, add = sum(pair.size for pair in pairs), partial(_pair_sums, pairs)
         return self._sum_blocks(_NEAR_PAIRS, add, cells, labels, limits, table, step, constants)
 
-    def joined(self, pairs):
+    def with_pairs(self, pairs):
         """Return the rows with one more column for each pair; its codes are the cells, row by row."""
         made = [np.empty(self.shape[0], np.uint8) for _ in pairs]
 

@@ -46,15 +46,15 @@ def follow(run: Run, rows: Any, signs: np.ndarray, *, constant: bool, mirrored: 
     for block in run.rounds("draws", each=length):
         part = slice(block * length, min(n, (block + 1) * length))
         losses = rows.losses(order[part], signs, constant=constant)
-        play = partial(_play_block, state, losses, rate, mirrored)
-        yield run.draw("draws", (d + constant) << mirrored, play, times=part.stop - part.start)
+        sample = partial(_play_block, state, losses, rate, mirrored)
+        yield run.draw("draws", (d + constant) << mirrored, sample, times=part.stop - part.start)
 
 
 def _play_block(state, losses, rate, mirrored, eta, rng):
-    return played(state, losses, rate, rng, mirrored=mirrored)
+    return play(state, losses, rate, rng, mirrored=mirrored)
 
 
-def played(
+def play(
     state: Weights,
     losses: Losses,
     rate: Any,
@@ -73,13 +73,13 @@ def played(
         return state.play(losses, rng, rounds.start, rounds.stop, out)
     out = np.zeros(losses.shape[0], np.int64) if out is None else out
     for t in range(rounds.start, rounds.stop):
-        out[t] = drawn(state, rate, rng, mirrored=mirrored)
+        out[t] = draw_expert(state, rate, rng, mirrored=mirrored)
         state.add(losses, t)
     return out
 
 
-def drawn(state: Weights, rate: Any, rng: np.random.Generator, *, mirrored: bool = False) -> int:
-    """Return the expert of the next round, like `Weights.draw`; the parameters are those of `played`."""
+def draw_expert(state: Weights, rate: Any, rng: np.random.Generator, *, mirrored: bool = False) -> int:
+    """Return the expert of the next round, like `Weights.draw`; the parameters are those of `play`."""
     return asked(
         lambda: Question("experts", state.totals(), "range", rate, mirrored=mirrored), lambda: state.draw(rng), rng
     )

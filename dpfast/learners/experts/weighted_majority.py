@@ -20,7 +20,7 @@ from dpfast.accounting import (
 from dpfast.accounting.claims import pair_cost, warn_of_claim
 from dpfast.accounting.zcdp import SLACK
 from dpfast.kernels import multiplicative_weights as weights
-from dpfast.learners.experts.playing import drawn, played
+from dpfast.learners.experts.playing import draw_expert, play
 from dpfast.learners.experts.prepaid import Prepaid
 from dpfast.learners.parameters import choice, count, estimator, optional, parameter
 from dpfast.learners.plan import Plan, Proved, Task
@@ -160,7 +160,9 @@ class RandomizedWeightedMajority(Prepaid):
             self._weigh(self.n_experts)
             self._next_phase()
             self._rounds += 1  # before the draw: an action that may have been drawn counts
-            expert = self._run.draw("actions", self.n_experts, lambda _, rng: drawn(self._weights, self._exponent, rng))
+            expert = self._run.draw(
+                "actions", self.n_experts, lambda _, rng: draw_expert(self._weights, self._exponent, rng)
+            )
             self._parts.append(np.array([expert]))
             self._waiting = True
         return expert
@@ -238,13 +240,13 @@ class RandomizedWeightedMajority(Prepaid):
                 part = slice(done, min(piece.stop, done + self._end - self._rounds))
                 self._rounds += part.stop - part.start
                 self._parts.append(experts[part])
-                play = partial(self._play, rows, part, experts)
-                self._run.draw("actions", block.shape[1], play, times=part.stop - part.start)
+                sample = partial(self._play, rows, part, experts)
+                self._run.draw("actions", block.shape[1], sample, times=part.stop - part.start)
                 done = part.stop
         return experts
 
     def _play(self, rows, part, experts, eta, rng):
-        played(self._weights, rows, self._exponent, rng, part, experts)
+        play(self._weights, rows, self._exponent, rng, part, experts)
 
     def _begin(self, rounds):
         """Plan this many further rounds."""

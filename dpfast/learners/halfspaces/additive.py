@@ -7,9 +7,9 @@ from typing import Any, Self
 import numpy as np
 
 from dpfast.kernels.reals import exp, expit, log, norm
-from dpfast.learners.halfspaces.pairs import Interaction, restored
+from dpfast.learners.halfspaces.pairs import Interaction, read_pair
 from dpfast.learners.halfspaces.steepness import log_chances, log_odds, score_of
-from dpfast.learners.halfspaces.trees import Forest, restored_forest
+from dpfast.learners.halfspaces.trees import Forest, read_forest
 from dpfast.learners.model import FloatArray, IntArray, Model
 from dpfast.learners.parameters import positive
 from dpfast.learners.plan import Task
@@ -54,7 +54,7 @@ class AdditiveModel(Model):
     def row_scores(self, rows: Any) -> FloatArray:
         """Return the scores of rows, sums of what their columns add: float64, shape (n, 1) or (n, k)."""
         if isinstance(rows, CodeRows):
-            rows = rows.joined(self.interactions) if self.interactions else rows
+            rows = rows.with_pairs(self.interactions) if self.interactions else rows
             rows = rows if self.trees is None else rows.with_leaves(self.trees)
             return rows.looked_up(self.coef.T, self.intercept + self.shift)
         w = np.concatenate([self.coef, self.intercept[:, np.newaxis]], axis=1).T[: rows.shape[1]]
@@ -100,9 +100,9 @@ class AdditiveModel(Model):
             "sigma": self.sigma,
         }
         if self.interactions:
-            saved["interactions"] = [pair.saved() for pair in self.interactions]
+            saved["interactions"] = [pair.to_dict() for pair in self.interactions]
         if self.trees is not None:
-            saved["trees"] = self.trees.saved()
+            saved["trees"] = self.trees.to_dict()
         if self.class_weight is not None:
             saved["class_weight"] = self.class_weight.tolist()
         return saved
@@ -123,8 +123,8 @@ def read_additive(saved: Any, task: Task) -> AdditiveModel:
         shift=reals(saved["shift"], columns),
         n_rounds=integer(saved["n_rounds"], 1, MOST_ROUNDS),
         sigma=positive().read("sigma", saved["sigma"]),
-        interactions=tuple(map(restored, saved.get("interactions", []))),
-        trees=restored_forest(saved["trees"]) if "trees" in saved else None,
+        interactions=tuple(map(read_pair, saved.get("interactions", []))),
+        trees=read_forest(saved["trees"]) if "trees" in saved else None,
         class_weight=reals(saved["class_weight"], task.n_classes) if "class_weight" in saved else None,
     )
     _refuse_others(model, task)

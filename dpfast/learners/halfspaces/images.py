@@ -78,7 +78,7 @@ class Opening:
         counts, ranks = zip(*told, strict=True)
         return cls(n, class_sizes(sizes, deviation / weight, n), counts, ranks)
 
-    def joined(self, pairs):
+    def with_pairs(self, pairs):
         """Return the opening with one more column for each `Interaction` of columns, assumed to be independent."""
         cells = []
         for pair in pairs:
@@ -234,11 +234,11 @@ class CodeImage(CodeShape):
         found = np.unique(np.stack([of, np.concatenate(groups)]), axis=1, return_inverse=True)[1].ravel()
         self.groups = np.concatenate([found, np.full(int(self._constant), -1)])
 
-    def joined(self, pairs):
+    def with_pairs(self, pairs):
         """Return the image with one more column for each `Interaction`, before the intercept."""
-        image = CodeImage(self._rows.without_rows().joined(pairs), self._classes, self._constant)
+        image = CodeImage(self._rows.without_rows().with_pairs(pairs), self._classes, self._constant)
         image._pairs = tuple(pairs)
-        image.begin(self.opening.joined(pairs))
+        image.begin(self.opening.with_pairs(pairs))
         return image
 
     def with_leaves(self, forest, shares, leaf):
@@ -380,7 +380,7 @@ def _limited_rows(piece, limited):
     known = piece.memo.get(_limited_rows)
     if known is None or known[:2] != (allowed, added) or not np.array_equal(known[2], squares):
         pairs, forest = added
-        rows = piece.rows.joined(pairs) if pairs else piece.rows
+        rows = piece.rows.with_pairs(pairs) if pairs else piece.rows
         rows = rows if forest is None else rows.with_leaves(forest)
         known = piece.memo[_limited_rows] = allowed, added, squares, rows, rows.limits(squares, allowed, LIMIT)
     return known[3:]

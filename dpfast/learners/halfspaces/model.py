@@ -118,7 +118,7 @@ class ShrunkenDescent:
         self._rates, self._kept = 0.0, 0.0
         self._mixture = ScaleMixture(columns) if mixed and self._shrunk else None
 
-    def seen(self):
+    def coefficients(self):
         """Return u (see the documentation of this module): float64, shape (size, 1) for two classes, else (size, k)."""
         return self._seen
 
@@ -221,8 +221,8 @@ class JoinedDescent:
     def __init__(self, first, second, at):
         self._first, self._second, self._at = first, second, at
 
-    def seen(self):
-        return self._together(self._first.seen(), self._second.seen())
+    def coefficients(self):
+        return self._together(self._first.coefficients(), self._second.coefficients())
 
     def add(self, noisy):
         first, second = self._apart(noisy)
@@ -243,7 +243,7 @@ class JoinedDescent:
         return np.concatenate([first[: self._at], second, first[self._at :]])
 
     def _apart(self, entries):
-        after = len(entries) - (len(self._first.seen()) - self._at)
+        after = len(entries) - (len(self._first.coefficients()) - self._at)
         return np.concatenate([entries[: self._at], entries[after:]]), entries[self._at : after]
 
 
@@ -372,28 +372,28 @@ class HalfspaceState:
 
     def question(self):
         """Return the question of a round, and its arguments."""
-        return self.image.question(self.descent.seen(), self.constants)
+        return self.image.question(self.descent.coefficients(), self.constants)
 
     def pair_question(self, pairs):
         """Return the question for the choice of pairs, and its arguments."""
-        return self.image.pair_question(self.descent.seen(), self.constants, pairs)
+        return self.image.pair_question(self.descent.coefficients(), self.constants, pairs)
 
     def pairs(self, deviation, n_rounds, most):
         """Return the pairs to choose from, if so many rounds with this noise follow."""
         image = self.image
         longer = math.sqrt(image.radius**2 + most)  # entries of pairs are 1
-        coef, _, _ = image.linear(self.descent.seen())
+        coef, _, _ = image.linear(self.descent.coefficients())
         return ColumnPairs(image.opening, coef, deviation * longer / math.sqrt(n_rounds))
 
     def join(self, interactions, deviation, n_rounds):
         """Add these pairs to the model for so many further rounds, if there are any."""
         if interactions:
             self.interactions = tuple(interactions)
-            self._extend(self.image.joined(interactions), deviation, n_rounds)
+            self._extend(self.image.with_pairs(interactions), deviation, n_rounds)
 
     def plant(self, trees, depth, deviation, n_rounds, rng):
         """Draw so many trees from the releases so far, and add them to the model for so many further rounds."""
-        coef, _, _ = self.image.linear(self.descent.seen())
+        coef, _, _ = self.image.linear(self.descent.coefficients())
         grown = grow(self.image.opening, coef, trees, depth, rng)
         if grown is not None:
             self.forest, shares = grown

@@ -65,12 +65,12 @@ class Interaction:
         """Return the number of cells."""
         return self.shape[0] * self.shape[1]
 
-    def saved(self) -> dict[str, Any]:
-        """Return the content of a file, for `restored`."""
+    def to_dict(self) -> dict[str, Any]:
+        """Return the content of a file, for `read_pair`."""
         return {"columns": list(self.columns), "groups": [list(group) for group in self.groups]}
 
 
-def restored(saved: Any) -> Interaction:
+def read_pair(saved: Any) -> Interaction:
     """Return the interaction in a file; refuse invalid content."""
     saved = entries(saved, "columns", "groups")
     columns, groups = integers(saved["columns"], 0, 1 << 31).tolist(), saved["groups"]

@@ -86,8 +86,8 @@ class Forest:
         """Return the leaf of each row in each tree: uint8, shape (trees, n), from columns of places by order."""
         return kernel.leaves(columns, np.array(self.asked, np.uint32), np.array(self.thresholds, np.uint8))
 
-    def saved(self) -> dict[str, Any]:
-        """Return the content of a file, for `restored_forest`."""
+    def to_dict(self) -> dict[str, Any]:
+        """Return the content of a file, for `read_forest`."""
         return {
             "orders": [{"column": column, "places": list(places)} for column, places in self.orders],
             "asked": [list(each) for each in self.asked],
@@ -95,7 +95,7 @@ class Forest:
         }
 
 
-def restored_forest(saved: Any) -> Forest:
+def read_forest(saved: Any) -> Forest:
     """Return the trees in a file; refuse invalid content."""
     saved = entries(saved, "orders", "asked", "thresholds")
     lists = saved["orders"], saved["asked"], saved["thresholds"]

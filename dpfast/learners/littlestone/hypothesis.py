@@ -30,7 +30,7 @@ class Hypothesis:
         return self._domain._labels(self._code, points)
 
     def _saved(self):
-        """Return the value that `restored` reads, for JSON: the code, or for a majority a list of [code, votes]."""
+        """Return what `read_hypothesis` reads, for JSON: the code, or for a majority a list of [code, votes]."""
         return _plain(self._code)
 
     def __eq__(self, other):
@@ -72,7 +72,7 @@ def majority(hypothesis_class, codes):
     return Majority(hypothesis_class._root(), votes)
 
 
-def restored(saved, hypothesis_class):
+def read_hypothesis(saved, hypothesis_class):
     """Return the function of this class that `_saved` wrote; refuse invalid values."""
     domain = hypothesis_class._root()
     if not isinstance(saved, list):

@@ -34,7 +34,7 @@ from dpfast.mechanisms.sparse_sample import votes
 from dpfast.tables.arrays import refuse_parts
 
 from .closed_forms import PointFunctions, Thresholds
-from .hypothesis import Hypothesis, restored
+from .hypothesis import Hypothesis, read_hypothesis
 from .hypothesis_class import HypothesisClass, check_labels
 from .listed import FiniteClass
 from .splits import essential_lists
@@ -168,7 +168,7 @@ class PrivatePointClassifier(Planner, Private, Saved, ClassifierMixin, BaseEstim
         if saved["kind"] not in _KINDS:
             raise ValueError(f"unknown kind of class {saved['kind']!r}")
         self.hypothesis_class = _KINDS[saved["kind"]]._from_saved(saved)
-        self.hypothesis_ = restored(released["hypothesis"], self.hypothesis_class)
+        self.hypothesis_ = read_hypothesis(released["hypothesis"], self.hypothesis_class)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -13,7 +13,7 @@ from dpfast.learners.parameters import count, described, estimator
 from dpfast.learners.plan import Plan, Proved, Task
 from dpfast.learners.run import Run
 
-from .hypothesis import Hypothesis, restored
+from .hypothesis import Hypothesis, read_hypothesis
 from .hypothesis_class import HypothesisClass
 from .points import PrivatePointClassifier
 
@@ -165,7 +165,7 @@ class PointStream(Streamed, PrivatePointClassifier):
     def _restore(self, released):
         super()._restore(released)
         saved, H = released["releases"], self.hypothesis_class
-        self.releases_ = [None if drawn is None else restored(drawn, H) for drawn in saved]
+        self.releases_ = [None if drawn is None else read_hypothesis(drawn, H) for drawn in saved]
         self.frozen_ = bool(released["frozen"])
 
 

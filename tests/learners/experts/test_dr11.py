@@ -258,7 +258,7 @@ def test_a_plan_for_a_finite_class_grows_as_the_paper_says():
 
 @pytest.mark.parametrize("stop", [0, 1, 4])
 def test_an_interrupted_fit_states_the_excess_of_the_rounds_that_it_played(stop, monkeypatch, rng):
-    play, parts = playing.played, []
+    play, parts = playing.play, []
 
     def interrupted(*arguments, **options):
         if len(parts) == stop:
@@ -267,7 +267,7 @@ def test_an_interrupted_fit_states_the_excess_of_the_rounds_that_it_played(stop,
         return parts[-1]
 
     monkeypatch.setattr(playing, "BLOCK_BYTES", 10 * 4 * 3)  # ten rows of a block
-    monkeypatch.setattr(playing, "played", interrupted)
+    monkeypatch.setattr(playing, "play", interrupted)
     model = LinearMinimizer(random_state=0)
     with pytest.raises(KeyboardInterrupt):
         model.fit(rng.uniform(-1, 1, (1000, 3)))

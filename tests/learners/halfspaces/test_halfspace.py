@@ -48,8 +48,8 @@ def test_what_follows_from_the_releases_follows_from_them_alone(table, rng, monk
         released.append(total + rng.integers(-5, 6, total.shape) * int(sigma))
         return released[-1]
 
-    plain = ShrunkenDescent.seen
-    monkeypatch.setattr(ShrunkenDescent, "seen", lambda self: asked.append(plain(self)) or asked[-1])
+    plain = ShrunkenDescent.coefficients
+    monkeypatch.setattr(ShrunkenDescent, "coefficients", lambda self: asked.append(plain(self)) or asked[-1])
     for kind, tables in (
         ("plain", ((X, y), (-3 * X[::-1], y))),
         ("codes", ((codes(rng), y), (codes(rng), y[::-1]))),

@@ -17,7 +17,7 @@ import dpfast
 from dpfast import CodeTable
 from dpfast.learners.halfspaces.halfspace import image_of
 from dpfast.learners.halfspaces.images import LIMIT, Opening
-from dpfast.learners.halfspaces.pairs import GROUPS, ColumnPairs, Interaction, draws, restored
+from dpfast.learners.halfspaces.pairs import GROUPS, ColumnPairs, Interaction, draws, read_pair
 from dpfast.learners.plan import Plan, Proved, Task
 from dpfast.learners.run import Run
 from dpfast.parts import MemoryParts
@@ -71,7 +71,7 @@ def test_sums_by_cells_of_pairs_are_those_of_each_row(k, rng, monkeypatch):
 
 def test_joined_rows_have_a_column_more_for_each_pair(rng):
     codes = rng.integers(0, SIZES, (50, 4))
-    joined = CodeRows(CodeTable(codes, SIZES)).joined(PAIRS)
+    joined = CodeRows(CodeTable(codes, SIZES)).with_pairs(PAIRS)
     starts = np.cumsum([0, *(pair.size for pair in PAIRS)])[:-1]
     coef = rng.normal(size=(joined.shape[1], 1))
     expected = coef[np.hstack([codes + np.cumsum([0, *SIZES])[:-1], cells(codes) + sum(SIZES)]), 0].sum(axis=1)
@@ -79,9 +79,9 @@ def test_joined_rows_have_a_column_more_for_each_pair(rng):
     assert len(starts) == len(joined.sizes) - 4
     np.testing.assert_allclose(joined.looked_up(coef, np.zeros(1))[:, 0], expected, atol=1e-5)
     with pytest.raises(ValueError, match="other codes than the model's"):
-        CodeRows(CodeTable(codes % 2, [2] * 4)).joined(PAIRS)
+        CodeRows(CodeTable(codes % 2, [2] * 4)).with_pairs(PAIRS)
     with pytest.raises(ValueError, match="other codes than the model's"):
-        CodeRows(CodeTable(codes[:, :2], SIZES[:2])).joined(PAIRS)
+        CodeRows(CodeTable(codes[:, :2], SIZES[:2])).with_pairs(PAIRS)
 
 
 # ---- how far one row moves a score -----------------------------------------------------------------------------------
@@ -271,7 +271,7 @@ def test_rows_in_parts_choose_the_same_pairs(rng, tmp_path):
     whole = question(Piece(None, labels, rows=CodeRows(table)), *told)
     some = [question(Piece(None, labels[at], rows=CodeRows(table[at])), *told) for at in parts]
     np.testing.assert_array_equal(whole, some[0] + some[1])
-    joined = image.joined(pairs.of[:2])
+    joined = image.with_pairs(pairs.of[:2])
     question, *told = joined.question(rng.normal(size=(joined.size, 1)), np.zeros(1))
     whole = question(Piece(None, labels, rows=CodeRows(table)), *told)
     some = [question(Piece(None, labels[at], rows=CodeRows(table[at])), *told) for at in parts]
@@ -329,7 +329,7 @@ def test_a_saved_model_has_its_pairs(rng, tmp_path):
 )
 def test_a_damaged_pair_is_refused(saved):
     with pytest.raises(ValueError, match="wanted"):
-        restored(saved)
+        read_pair(saved)
 
 
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])

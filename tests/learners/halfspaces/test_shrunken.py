@@ -29,7 +29,7 @@ def test_a_round_adds_and_shrinks_as_in_plain_words(classes, rng):
                 tau = max(0.0, (total[members, c] ** 2).sum() - d * v + 10 * m) / (d + 10)
                 u[members, c] *= tau / (tau + v)
             u[5, c] *= max(0.0, 1 - v / 0.8 / total[5, c] ** 2)
-        np.testing.assert_allclose(descent.seen(), u)
+        np.testing.assert_allclose(descent.coefficients(), u)
         late += [u] * (t > 8)
         np.testing.assert_allclose(descent.model(), np.mean(late, axis=0) if late else u)
 
@@ -42,8 +42,8 @@ def test_noise_alone_is_shrunk_to_nothing_and_signals_are_not(rng):
             noise, signal = rng.normal(scale=deviation, size=(101, 1)), np.zeros((101, 1))
             signal[:50] = 100.0
             descent.add(signal + noise)
-        seen.append(descent.seen()[50:100])
-        kept.append(descent.seen()[:50])
+        seen.append(descent.coefficients()[50:100])
+        kept.append(descent.coefficients()[:50])
     assert np.abs(np.mean(kept)) > 4 * np.sqrt(np.mean(np.square(seen)))
 
 
@@ -51,8 +51,8 @@ def test_an_intercept_that_noise_may_be_is_left_out():
     for size, kept in ((0.9, 0.0), (3.0, 1 - 1 / 9)):
         descent = ShrunkenDescent(np.array([-1]), 2, 1.0, 10.0, 5, 32.0)
         descent.add(np.full((1, 1), size))
-        np.testing.assert_allclose(descent.seen() / descent._total, kept)
-        np.testing.assert_allclose(descent.model(), descent.seen())
+        np.testing.assert_allclose(descent.coefficients() / descent._total, kept)
+        np.testing.assert_allclose(descent.model(), descent.coefficients())
 
 
 def test_a_rate_that_was_halved_grows_again_while_sums_agree_and_no_further_than_it_began():
@@ -122,19 +122,19 @@ def test_signals_of_a_few_coefficients_are_kept_and_less_noise_of_the_others_is(
         for each in noise:
             descent.add(signal + each)
         wanted = descent._total - descent._rates * noise.mean(axis=0)
-        errors[mixed] = np.square(descent.seen() - wanted).sum() / np.square(wanted).sum()
+        errors[mixed] = np.square(descent.coefficients() - wanted).sum() / np.square(wanted).sum()
     assert errors[True] < errors[False] / 1.5
 
 
 def test_without_a_group_or_with_more_columns_a_mixed_descent_has_the_shares_of_each_column(rng):
     alone = ShrunkenDescent(np.array([-1]), 2, 1.0, 10.0, 5, 32.0, mixed=True)
     alone.add(np.full((1, 1), 3.0))
-    np.testing.assert_allclose(alone.seen() / alone._total, 1 - 1 / 9)
+    np.testing.assert_allclose(alone.coefficients() / alone._total, 1 - 1 / 9)
     descent = ShrunkenDescent(np.append(np.zeros(30, int), -1), 3, 1.0, 10.0, 5, 32.0, mixed=True)
     noisy = rng.normal(scale=3.0, size=(31, 3))
     descent.add(noisy)
-    assert descent.seen().shape == descent.model().shape == (31, 3)
-    shares = descent.seen()[:30] / descent._total[:30]
+    assert descent.coefficients().shape == descent.model().shape == (31, 3)
+    shares = descent.coefficients()[:30] / descent._total[:30]
     assert ((shares >= 0) & (shares < 1)).all()
     for c in range(3):  # in one column, larger coefficients keep more
         order = np.abs(descent._total[:30, c]).argsort()

@@ -13,7 +13,7 @@ from dpfast.audit import replay
 from dpfast.learners import run
 from dpfast.learners.halfspaces.halfspace import image_of
 from dpfast.learners.halfspaces.images import Opening
-from dpfast.learners.halfspaces.trees import Forest, depth_of, grow, held_codes, restored_forest, weight
+from dpfast.learners.halfspaces.trees import Forest, depth_of, grow, held_codes, read_forest, weight
 from dpfast.parts.blocks import Piece
 from dpfast.tables import Category, Label, Numeric, Schema
 from dpfast.tables.cells import CodeColumn
@@ -344,7 +344,7 @@ def test_leaves_are_shown_as_conditions(model):
 )
 def test_damaged_trees_are_refused(change):
     saved = {"orders": [{"column": 0, "places": [0, 1]}], "asked": [[0]], "thresholds": [[0]]}
-    assert restored_forest(saved) == Forest(((0, (0, 1)),), ((0,),), ((0,),))
-    assert restored_forest(saved).saved() == saved
+    assert read_forest(saved) == Forest(((0, (0, 1)),), ((0,),), ((0,),))
+    assert read_forest(saved).to_dict() == saved
     with pytest.raises(ValueError, match=r".+"):
-        restored_forest(saved | change)
+        read_forest(saved | change)
