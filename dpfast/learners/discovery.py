@@ -490,16 +490,17 @@ class _Column:
         facts: dict[str, Any] = {"cells": True} | ({"groups": self._groups} if self._groups else {})
         reads, values = self.column.reads, tuple(sorted(self._words))
         left = self._total - self.known()
-        more, mixed = left > FEW * self._total - LIKELY * self._noise, reads == "text" and not self._of_numbers(values)
+        few, mixed = FEW * self._total, reads == "text" and not self._of_numbers(values)
         clear = left > max(SOME * self._total, SURE * self._noise)
         if self.numbers is not None:
-            beyond = None if not more else _USUAL[:0] if mixed else _USUAL
+            beyond = _USUAL if left > few and not mixed else _USUAL[:0] if left > few - LIKELY * self._noise else None
             facts |= {"numbers": tuple(self.numbers.edges(BINS, beyond).tolist()), "ends": self.numbers.between()}
         elif reads in ("number", "integer"):
             edges = np.unique(np.floor(_USUAL)) if reads == "integer" else _USUAL
             facts |= {"numbers": tuple(edges.tolist()), "ends": (0.0, 0.0)}
         if self.dates is not None:
-            beyond = None if not more else _USUAL_DAYS[:0] if reads == "text" else _USUAL_DAYS
+            beyond = _USUAL_DAYS[: 0 if left <= few or reads == "text" else None]
+            beyond = beyond if left > few - LIKELY * self._noise else None
             facts |= {"dates": tuple(self.dates.edges(BINS, beyond).tolist()), "days": self.dates.between()}
         elif reads == "date":
             facts |= {"dates": tuple(_USUAL_DAYS.tolist()), "days": (0.0, 0.0)}
