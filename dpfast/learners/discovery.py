@@ -43,7 +43,7 @@ UNIT = 1 << 30  # grid steps per row, or fewer if the noise is too large for it
 WORDS_SHARE = Fraction(1, 10)  # of delta, for publishing words of columns, and as much for publishing labels
 LOOKS = Fraction(1, 50), Fraction(1, 25)  # shares of either look in the bill
 PAIR = Fraction(25, 4)  # times as much of epsilon and delta for the survey
-LABEL_WEIGHTS = 1, 2, 4, 8  # shares of labels, as multiples of that of a look
+LABEL_WEIGHTS = 1, 2, 4  # shares of labels, as multiples of that of a look
 COMMON_CELL, COMMON_LABEL, RARE_LABEL = 0.25, 0.3, 0.02  # shares of the rows
 ROWS_A_COLUMN = 30  # from which arrays are surveyed at epsilon 1, and those of FEW_COLUMNS from FEW_ROWS_A_COLUMN
 FEW_COLUMNS, FEW_ROWS_A_COLUMN = 32, 8
@@ -105,9 +105,9 @@ def plan(
     `dpfast.accounting.opening.survey_noise`.
 
     With the share "auto", either look has the first share of LOOKS at which a cell with COMMON_CELL of the rows is
-    clear of noise, or the last one. Labels that are open have the first one of LABEL_WEIGHTS times as much, but the
-    last, at which a label with RARE_LABEL of the rows is discovered; if none will do, the first one of the last two at
-    which a label with COMMON_LABEL is, or the last. Without a public number of rows, all have the first share of LOOKS.
+    clear of noise, or the last one. Labels that are open have the first one of LABEL_WEIGHTS times as much at which a
+    label with RARE_LABEL of the rows is discovered, or the last one. Without a public number of rows, all have the
+    first share of LOOKS.
 
     A ValueError refuses a budget that does not suffice, words to be discovered with delta = 0, and more than
     MOST_COLUMNS columns to be discovered.
@@ -121,12 +121,10 @@ def plan(
         planned = _plan(schema, epsilon, delta, share, part, 1, *given)
         if SURE * planned.look.deviation <= n * COMMON_CELL:
             break
-    wanted = ((RARE_LABEL, LABEL_WEIGHTS[:3]), (COMMON_LABEL, LABEL_WEIGHTS[2:])) if labels == "open" else ()
-    for rows, weights in wanted:
-        for weight in weights:
-            planned = _plan(schema, epsilon, delta, share, part, weight, *given)
-            if labels_seen(planned, n, rows):
-                return planned
+    for weight in LABEL_WEIGHTS[1:] if labels == "open" else ():
+        if labels_seen(planned, n, RARE_LABEL):
+            break
+        planned = _plan(schema, epsilon, delta, share, part, weight, *given)
     return planned
 
 

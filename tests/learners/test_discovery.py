@@ -509,7 +509,7 @@ def test_labels_weigh_more_where_a_rare_one_would_be_missed():
         for n in (20_000, 15_000, 9_000, 250)
         for found in [planned(n, labels="open")]
     ]
-    assert squares == [1, 2, 4, 8]
+    assert squares == [1, 2, 4, 4]
     assert planned(20_000, labels="open").look.deviation == pytest.approx(planned(20_000).look.deviation, rel=0.01)
     assert planned(800).look.deviation < planned(20_000).look.deviation
 
