@@ -389,12 +389,12 @@ class _Part:
     def edges(self, bins, beyond):
         """Return the edges of bins of as many rows each, at most about so many, and of the cells of the first look.
 
-        There are no more bins than are likely to hold rows by the noise of a look, but LEAST_BINS at least. Edges that
+        A bin has at least as many rows as the noise of a look deviates by, if there are LEAST_BINS such. Edges that
         separate no rows are left out. If rows were not found, the ends of all cells are edges, and so are those of
         `beyond` that lie outside; it is None if there are no such rows.
         """
-        held, likely = self._first.held(), int(self.rows / (LIKELY * self._deviation))
-        bins = min(bins, max(LEAST_BINS, likely))
+        held = self._first.held()
+        bins = min(bins, max(LEAST_BINS, int(self.rows / self._deviation)))
         edges = np.concatenate([self._spread.quantiles(np.arange(1, bins) / bins), held])
         edges = self._spread.parting(np.unique(self._snap(edges)))
         if beyond is None:
