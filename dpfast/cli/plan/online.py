@@ -34,7 +34,7 @@ def winnow(
         from dpfast import DPWinnowClassifier
         from dpfast.accounting import batched_plan, winnow_paper
         from dpfast.base import Task
-        from dpfast.learners.winnow.plan import streaming
+        from dpfast.learners.winnow.plan import plan_numbers, streaming
 
         share = {} if confidence is None else {"confidence": confidence}
         problem: dict[str, Any] = {"horizon": horizon, "dimension": 2 * (d + 1), "margin": margin, **share}
@@ -65,7 +65,7 @@ def winnow(
                 )
             else:
                 say(f"{name.capitalize()} is guaranteed at most {number(each.mistakes)} mistakes.")
-        _, stream = DPWinnowClassifier(epsilon, delta).plan_numbers(Task(epsilon, delta, n_columns=d), streaming)
+        _, stream = plan_numbers(DPWinnowClassifier(epsilon, delta), Task(epsilon, delta, n_columns=d), streaming)
         enough = stream.enough(0)
         say(
             f"In practice, the defaults of {stream.n_updates} updates with {stream.n_draws} draws give the learning "

@@ -1,9 +1,8 @@
 """Private Winnow: online learning of linear thresholds with mistakes logarithmic in the dimension."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
-from types import SimpleNamespace
 from typing import Any, Self
 
 import numpy as np
@@ -12,7 +11,6 @@ from numpy.typing import ArrayLike
 from dpfast.learners.base import refuse_weights
 from dpfast.learners.counted import CountedClassifier, count_levels
 from dpfast.learners.forms import Form
-from dpfast.learners.model import IntArray
 from dpfast.learners.parameters import (
     FEATURE_RANGE,
     FIT_INTERCEPT,
@@ -35,56 +33,18 @@ from dpfast.learners.plan import Plan, Proved, Spending, Task
 from dpfast.learners.run import Rows, Run
 from dpfast.learners.saving import entries, integer
 from dpfast.learners.votes import (
-    NOTHING,
-    Hypothesis,
     SignedRows,
-    VotingModel,
     coef_of,
     histograms_from_json,
-    histograms_to_json,
     intercept_of,
-    uniform,
 )
 from dpfast.learners.winnow import streaming
 from dpfast.learners.winnow.checkpoint import Checkpoint
-from dpfast.learners.winnow.plan import SIZES_SHARE, WinnowPlan, at_once, check_paper, plan_of, warn_of_paper
+from dpfast.learners.winnow.model import FACTS, WinnowModel, first_hypothesis, manner_of, model_of
+from dpfast.learners.winnow.plan import SIZES_SHARE, check_paper, plan_numbers, warn_of_paper
 from dpfast.learners.winnow.scores import in_order, score_vector
 
 _MOST = 1 << 62  # updates, draws and rounds
-_FACTS = ("updates", "n_updates", "n_draws", "learning_rate", "reads")  # saved attributes, beside the weights
-
-
-@dataclass(frozen=True)
-class WinnowModel(VotingModel):
-    """The histograms of the last releases, all or those of the window, and the numbers by which they were drawn.
-
-    With `average`, the sum of the histograms predicts, else the last one. If none was released, equal weights predict
-    with `begins_uniform`, else nothing does.
-    """
-
-    released_weights: tuple[tuple[IntArray, IntArray], ...]
-    updates: int
-    n_updates: int
-    n_draws: int
-    learning_rate: float | None
-    reads: str | None
-    average: bool
-    begins_uniform: bool
-    has_constant: bool
-
-    @property
-    def hypothesis(self) -> Hypothesis:
-        if not self.released_weights:
-            return uniform(self.n_columns + self.has_constant) if self.begins_uniform else NOTHING
-        return NOTHING.plus(self.released_weights if self.average else self.released_weights[-1:], self.n_draws)
-
-    def released(self) -> dict[str, Any]:
-        facts = {name: getattr(self, name) for name in _FACTS}
-        sizes = {} if self.class_sizes is None else {"class_sizes": self.class_sizes}
-        return {"released_weights": [*self.released_weights]} | facts | sizes
-
-    def to_dict(self) -> dict[str, Any]:
-        return {"weights": histograms_to_json(self.released_weights)} | {name: getattr(self, name) for name in _FACTS}
 
 
 @estimator
@@ -215,7 +175,7 @@ class DPWinnowClassifier(CountedClassifier, name="winnow"):
         check_paper(Parameters._checked(self))
 
     def plan(self, task: Task) -> Plan:
-        numbers = self.plan_numbers(task)[1]
+        numbers = plan_numbers(self, task)[1]
         sizes = {}
         if numbers.sizes_epsilon:
             scale = noise_scale(Fraction(numbers.sizes_epsilon), task.neighbors, "epsilon", task.rows_per_unit)
@@ -242,7 +202,7 @@ class DPWinnowClassifier(CountedClassifier, name="winnow"):
         -------
         tuple of WinnowPlan and DenseScores or TouchedScores
         """
-        settings, numbers = self.plan_numbers(rows.task)
+        settings, numbers = plan_numbers(self, rows.task)
         warn_of_paper(settings, numbers)
         return numbers, score_vector(rows.form, numbers.window)
 
@@ -252,7 +212,7 @@ class DPWinnowClassifier(CountedClassifier, name="winnow"):
         sizes, course = rows.class_sizes, None
 
         def model() -> WinnowModel:
-            return self.model_of(numbers, form.reads, rows.n_columns, course, sizes)
+            return model_of(self, numbers, form.reads, rows.n_columns, course, sizes)
 
         run.show(model)
         if "class sizes" in plan:
@@ -261,7 +221,7 @@ class DPWinnowClassifier(CountedClassifier, name="winnow"):
 
         def sample(noise: Any, rng: np.random.Generator) -> Any:
             nonlocal course
-            course = streaming.Course(numbers, scores, form.unit, self.first_hypothesis(rows.n_columns), rng)
+            course = streaming.Course(numbers, scores, form.unit, first_hypothesis(self, rows.n_columns), rng)
             if fixed:
                 return course.learn(rows.parts)
             followed, signs = in_order(rows.parts)
@@ -272,67 +232,6 @@ class DPWinnowClassifier(CountedClassifier, name="winnow"):
         learned = model()
         return self.count(learned, run, lambda: rows.sum(count_levels, learned))
 
-    def plan_numbers(
-        self, task: Task, schedule: Callable[[SimpleNamespace], SimpleNamespace] = at_once
-    ) -> tuple[SimpleNamespace, WinnowPlan]:
-        """Return the parameters with the schedule for a table, or a stream, and the numbers of a run.
-
-        Parameters
-        ----------
-        task : Task
-        schedule : callable, default=at_once
-            Completes the parameters: `at_once` or `streaming` of `dpfast.learners.winnow.plan`.
-
-        Returns
-        -------
-        tuple of SimpleNamespace and WinnowPlan
-        """
-        p = Parameters._checked(self)
-        p.epsilon, p.delta, p.rows_per_unit = self.without_counts(task).epsilon, task.delta, task.rows_per_unit
-        check_paper(p)
-        p = schedule(p)
-        return p, plan_of(p, task.n_columns, task.n_rows, task.form)
-
-    def model_of(
-        self, numbers: WinnowPlan, reads: str, n_columns: int, course: Any, sizes: np.ndarray | None = None
-    ) -> WinnowModel:
-        """Return the model of what a course released, or nothing yet.
-
-        Parameters
-        ----------
-        numbers : WinnowPlan
-        reads : str
-        n_columns : int
-        course : Course or None
-        sizes : ndarray of float64, optional
-            Noisy sizes of the classes.
-
-        Returns
-        -------
-        WinnowModel
-        """
-        released, updates = ((), 0) if course is None else (tuple(course.released), course.updates)
-        facts = updates, numbers.n_updates, numbers.n_draws, numbers.learning_rate, reads
-        return WinnowModel(n_columns, released, *facts, *self._manner(), class_sizes=sizes)
-
-    def first_hypothesis(self, n_columns: int) -> Hypothesis:
-        """Return the hypothesis before the first release: empty, or equal weights (whose negated copies would cancel).
-
-        Parameters
-        ----------
-        n_columns : int
-
-        Returns
-        -------
-        Hypothesis
-        """
-        _, begins_uniform, has_constant = self._manner()
-        return uniform(n_columns + has_constant) if begins_uniform else NOTHING
-
-    def _manner(self):
-        """Return the parameters by which a model predicts."""
-        return bool(self.average), self.calibration == "paper" and not self.negations, bool(self.fit_intercept)
-
     def _released_model(self) -> Any:
         model = super()._released_model()
         return model if model.average == bool(self.average) else replace(model, average=bool(self.average))
@@ -341,7 +240,7 @@ class DPWinnowClassifier(CountedClassifier, name="winnow"):
         if isinstance(saved, list) and self.calibration == "tight":  # of version 1
             known = {"updates": len(saved), "n_updates": self.n_updates, "n_draws": self.n_draws}
             saved = {"weights": saved, **known, "learning_rate": None, "reads": None}
-        entries(saved, "weights", *_FACTS)
+        entries(saved, "weights", *FACTS)
         weights = tuple(histograms_from_json(saved["weights"], task.n_columns))
         n_updates, n_draws = (integer(saved[name], 1, _MOST) for name in ("n_updates", "n_draws"))
         updates = integer(saved["updates"], 0, _MOST if self.window else n_updates)
@@ -349,7 +248,7 @@ class DPWinnowClassifier(CountedClassifier, name="winnow"):
             raise ValueError(f"{len(weights)} releases of {updates} updates")
         rate = optional(positive()).read("learning_rate", saved["learning_rate"])
         reads = optional(choice("signs", "numbers")).read("reads", saved["reads"])
-        return WinnowModel(task.n_columns, weights, updates, n_updates, n_draws, rate, reads, *self._manner())
+        return WinnowModel(task.n_columns, weights, updates, n_updates, n_draws, rate, reads, *manner_of(self))
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state without the stream: an unpickled model predicts but cannot continue learning."""

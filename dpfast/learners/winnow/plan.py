@@ -19,9 +19,11 @@ cancel; the numbers of a row, 0 and 1 say, give smaller votes, and a row of a wi
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 
@@ -29,6 +31,8 @@ from dpfast.accounting import Cost, winnow_learning_rate, winnow_paper, winnow_r
 from dpfast.accounting.claims import warn
 from dpfast.accounting.winnow import WEIGHT_GRID
 from dpfast.accounting.zcdp import SLACK
+from dpfast.learners.parameters import Parameters
+from dpfast.learners.plan import Task
 from dpfast.learners.votes import SignedForm
 from dpfast.mechanisms import AboveThreshold
 
@@ -213,6 +217,17 @@ def check_paper(p: SimpleNamespace) -> None:
     for name in ("horizon", "margin"):
         if getattr(p, name) is None:
             raise ValueError(f'calibration="paper" needs {name}=')
+
+
+def plan_numbers(
+    learner: Any, task: Task, schedule: Callable[[SimpleNamespace], SimpleNamespace] = at_once
+) -> tuple[SimpleNamespace, WinnowPlan]:
+    """Return the parameters of a learner with the schedule for a table or a stream, and the numbers of a run."""
+    p = Parameters._checked(learner)
+    p.epsilon, p.delta, p.rows_per_unit = learner.without_counts(task).epsilon, task.delta, task.rows_per_unit
+    check_paper(p)
+    p = schedule(p)
+    return p, plan_of(p, task.n_columns, task.n_rows, task.form)
 
 
 def plan_of(

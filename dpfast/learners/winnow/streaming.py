@@ -18,7 +18,8 @@ from dpfast.learners.saving import entries, integer
 from dpfast.learners.transaction import attributes_of, publish, publishing, reader_of
 from dpfast.learners.votes import NOTHING, Histogram, Hypothesis, histogram
 from dpfast.learners.winnow.checkpoint import Checkpoint
-from dpfast.learners.winnow.plan import EveryFew, WinnowPlan, streaming, warn_of_paper
+from dpfast.learners.winnow.model import first_hypothesis, model_of
+from dpfast.learners.winnow.plan import EveryFew, WinnowPlan, plan_numbers, streaming, warn_of_paper
 from dpfast.learners.winnow.scores import (
     KEY_BYTES,
     DenseScores,
@@ -235,7 +236,7 @@ def resume(learner: Any, file: Checkpoint, kept: dict, arrays: list) -> None:
         learner._restore_encoder(fitted["encoder"])
     learner._restore(fitted["released"])
     learner.notes_ = fitted["card"].get("notes", [])
-    settings, plan = learner.plan_numbers(learner._saved_task(), streaming)
+    settings, plan = plan_numbers(learner, learner._saved_task(), streaming)
     warn_of_paper(settings, plan)
     run = Fit(Charge(learner), rng)
     run.paid(plan.cost, updates=plan.releases)
@@ -293,7 +294,7 @@ def _show(learner: Any, state: Stream) -> None:
 
 def _model(learner: Any, state: Stream) -> Model:
     """Return the model of the releases so far."""
-    return learner.model_of(state.plan, learner.model_.reads, learner.model_.n_columns, state)
+    return model_of(learner, state.plan, learner.model_.reads, learner.model_.n_columns, state)
 
 
 def _begin(learner: Any, X: Any, y: Any, classes: Any) -> tuple[Stream, Any, Any]:
@@ -311,13 +312,13 @@ def _begin(learner: Any, X: Any, y: Any, classes: Any) -> tuple[Stream, Any, Any
     run = Fit(Charge(learner), rng)
     parts, form, public = reader.asked(reader.read(run, classes))
     task = reader.task(form, public.n_rows, tuple(public.classes.tolist()), 2)
-    settings, plan = learner.plan_numbers(task, streaming)
+    settings, plan = plan_numbers(learner, task, streaming)
     warn_of_paper(settings, plan)
     file = None if learner.checkpoint is None else Checkpoint.new(learner.checkpoint)
     with nullcontext() if file is None else file.beginning(), publishing(learner, reader, run):
-        scores, first = score_vector(form, plan.window), learner.first_hypothesis(task.n_columns)
+        scores, first = score_vector(form, plan.window), first_hypothesis(learner, task.n_columns)
         state = Stream(plan, scores, form.unit, first, run.rng, run=run, file=file)
-        model = learner.model_of(plan, form.reads, task.n_columns, state)
+        model = model_of(learner, plan, form.reads, task.n_columns, state)
         run.released = [lambda: model]
         if file is not None:
             state.parameters = _rehearse(learner, reader, state, public, model, *in_order(parts))

@@ -957,7 +957,7 @@ def test_the_last_release_may_predict_in_place_of_the_average(table):
 def planned(epsilon=1.0, n_rows=None, at=plans.at_once, n_features=100, **parameters):
     clf = DPWinnowClassifier(epsilon, **parameters)
     task = Task(epsilon, clf.delta, clf.neighbors, n_columns=n_features, n_rows=n_rows)
-    return clf.plan_numbers(task, at)[1]
+    return plans.plan_numbers(clf, task, at)[1]
 
 
 def test_larger_budgets_and_more_rows_make_more_updates_of_at_least_the_same_size():
