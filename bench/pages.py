@@ -20,6 +20,7 @@ import argparse
 import datetime
 import json
 import re
+import shutil
 import subprocess
 import sys
 import warnings
@@ -137,24 +138,30 @@ def accuracy(folder, data, splits, rest):
     others = ["BoostedHalfspaceClassifier", "ProjectedHalfspaceClassifier"]
     run("utility.py", "--data", data, "--seeds", splits, "--methods", *others)
     run("unseen.py")
-    text = ACCURACY.read_text()
-    for name in ("tables", "utility", "unseen"):
-        (header, rows), *_ = earlier.printed((out / f"{name}.md").read_text())
-        text = with_table(text, header, rows)
-    ACCURACY.write_text(text)
+    written = [block for name in ("tables", "utility", "unseen") for block in told((out / f"{name}.md").read_text())]
+    ACCURACY.write_text(with_tables(ACCURACY.read_text(), written))
+    for name in ("tables.svg", "tables_auc.svg", "utility.svg"):
+        shutil.copy(out / name, results.ROOT / "docs" / "figures")
     results.write(RECORDS, "accuracy", origin(rest))
 
 
-def with_table(text, header, rows):
-    """A text with these rows in its table of this header."""
-    lines = text.split("\n")
-    (at,) = (k for k, line in enumerate(lines) if [c.strip() for c in line.strip("|").split("|")] == header)
-    end = next(k for k in range(at, len(lines)) if not lines[k].startswith("|"))
-    shown, before = [], None
-    for name, *cells in rows:
-        shown.append([name if name != before else "", *cells])
-        before = name
-    return "\n".join([*lines[:at], *results.table(header, shown).rstrip("\n").split("\n"), *lines[end:]])
+def told(text):
+    """The tables of a text, each as its lines."""
+    return re.findall(r"(?:^\|.*\n)+", text + "\n", re.MULTILINE)
+
+
+def with_tables(text, tables):
+    """A text whose tables are replaced by those with the same header, in their order."""
+    left = list(tables)
+    for old in told(text):
+        header = old.split("\n")[0]
+        new = next((each for each in left if each.split("\n")[0] == header), None)
+        if new:
+            left.remove(new)
+            text = text.replace(old, new, 1)
+    if left:
+        raise ValueError(f"no table begins with {left[0].splitlines()[0]}")
+    return text
 
 
 def figures(cell):
