@@ -32,12 +32,12 @@ class ModelReader:
     """
 
     def __init__(self, model: Any):
-        self._model, self._encoder = model, vars(model).get("encoder_")
+        self._model, self._form, self._encoder = model, model.reads, vars(model).get("encoder_")
 
     def rows(self, X: Any) -> Any:
         """Return the rows of X as models score them; refuse other columns than those of the fit."""
         X = self._coded(X)
-        rows = self._model.reads.rows_to_score(X)
+        rows = self._form.rows_to_score(X)
         check_columns(self._model, X, self.width, self.names)
         return rows
 
@@ -89,7 +89,7 @@ class ModelReader:
         known = vars(self._model)
         if OUTLINE not in known:
             columns = self._encoder.schema_.code_columns
-            known[OUTLINE] = self._model.reads.coded(CodeTable.of_columns(columns, 0))
+            known[OUTLINE] = self._form.coded(CodeTable.of_columns(columns, 0))
         return known[OUTLINE]
 
     def _coded(self, X):
@@ -104,7 +104,7 @@ class ModelReader:
                 X = X.table(schema) if isinstance(X, Encoding) else encode(X, schema)
             elif X.columns != schema.code_columns:
                 raise ValueError("X is a table of codes, of another schema than the model's")
-        return self._model.reads.coded(X)
+        return self._form.coded(X)
 
     def _named(self, X):
         """Return X with the names of the columns of the fit, for models of undeclared tables."""

@@ -10,7 +10,7 @@ divided by their shares of mu squared.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import ItemsView, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -295,6 +295,9 @@ class Plan(Mapping[str, Mechanism]):
     def __len__(self) -> int:
         return len(self._releases)
 
+    def items(self) -> ItemsView[str, Mechanism]:
+        return self._releases.items()
+
     def __hash__(self) -> int:
         return hash(tuple(self._releases.items()))
 
@@ -367,10 +370,11 @@ def _solve(plan: Plan, task: Task, types: tuple[type, ...]) -> Solved:
 
     Numbers that are equal may be read differently: the float 0.1 is the decimal, and a Fraction is itself.
     """
+    releases = dict(plan.items())
     for finest in (30, 0):
-        steps = {name: steps_of(each, finest) for name, each in plan.items()}
-        noise, cost = _solved(dict(plan), steps, task)
-        drawn = {name: _largest(noise[name]) * steps[name] for name in plan if not _draws(plan[name])}
+        steps = {name: steps_of(each, finest) for name, each in releases.items()}
+        noise, cost = _solved(releases, steps, task)
+        drawn = {name: _largest(noise[name]) * steps[name] for name, each in releases.items() if not _draws(each)}
         if max(drawn.values(), default=0) <= LARGEST_SCALE:
             break
     for name, each in drawn.items():

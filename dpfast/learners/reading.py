@@ -124,9 +124,9 @@ class TableReader:
         A dense table of numbers is, if its number of rows is public and suffices for its columns and for the discovery
         of labels. The rule depends on parameters, types, n and d, and on no entry.
         """
-        if self.neighbors == "add-remove" or not self.delta or self._form.names_classes or not self._suits_a_survey():
+        if self.neighbors == "add-remove" or not self.delta or self._form.names_classes or not self._form.surveys():
             return False
-        if (shape := self._source.dense_shape()) is None:
+        if (shape := self._source.dense_shape()) is None or self._has_vector_parameters():
             return False
         if self._units is not None:  # the name of a column, which arrays lack
             return False
@@ -141,13 +141,11 @@ class TableReader:
         except ValueError:  # the budget does not suffice for a survey
             return False
 
-    def _suits_a_survey(self):
-        """Return whether the learner surveys arrays: if no parameter that makes sense for vectors only was set."""
+    def _has_vector_parameters(self):
+        """Return whether a parameter that only makes sense for vectors was set."""
         named = self._form.vector_parameters
         of_vectors = [each for each in fields(self._learner) if each.name in named]
-        return self._form.surveys() and all(
-            np.array_equal(getattr(self._learner, each.name), each.default) for each in of_vectors
-        )
+        return not all(np.array_equal(getattr(self._learner, each.name), each.default) for each in of_vectors)
 
     def plan_survey(self, labels: str | None = None, n: int | None = None) -> SurveyPlan:
         """Plan the discovery and what it leaves, from `labels` ("open", "declared" or None) and n, if it is public.

@@ -100,7 +100,7 @@ class Run:
     """
 
     def __init__(self, paid: fitting.Fit, plan: Plan, solved: Solved, progress: Callable) -> None:
-        self._paid, self._plan, self._progress = paid, plan, progress
+        self._paid, self._plan, self._progress = paid, dict(plan.items()), progress
         self._noise, self._steps, self._releases = solved.noise, solved.steps, dict(plan)
         self._used, self._shows = dict.fromkeys(plan, 0), False
 
