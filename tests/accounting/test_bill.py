@@ -12,8 +12,10 @@ from reference.balls import ball
 from reference.many_digits import gaussian_curve, zcdp_curve
 
 from dpfast.accounting import Draws, NoisySums, bill_delta, bill_noise, compose, discrete_gaussian_sigma
+from dpfast.accounting.bill import CoverDraws
 from dpfast.accounting.claims import PrivacySpend
 from dpfast.accounting.composition import Composed
+from dpfast.accounting.opening import survey_noise
 
 
 def claimed(parts, noise, epsilon, words):
@@ -135,3 +137,11 @@ def test_enumerated_releases_are_within_the_claim(epsilon, words):
 def test_what_no_bill_can_be_made_of_is_refused(parts, options, said):
     with pytest.raises(ValueError, match=said):
         bill_noise(parts, **{"epsilon": 1.0, "delta": 1e-6} | options)
+
+
+def test_a_survey_beside_draws_is_not_that_beside_sums_of_the_same_numbers():
+    draws, sums = CoverDraws(3, 1, 5, 1), NoisySums(3, 1, 5, 1)
+    assert draws == sums
+    given = {"moves": 8, "unit": 1 << 20, "kind": "parts"}
+    first, second, again = (survey_noise(1, 1e-6, 0.06, rest=(each,), **given) for each in (draws, sums, draws))
+    assert first == again != second

@@ -15,6 +15,7 @@ def _m(name, file, old, new, tests):
 
 
 MUTANTS = [
+    _m("opening: draws are taken for sums of the same numbers", "opening", "tuple((type(part), *(map(type, part) if isinstance(part, tuple) else ())) for part in rest)", "()", "accounting/test_bill.py"),
     _m("selection: delta of one run", "selection", "if runs * float(each)", "if float(each)", "accounting/test_selection.py"),
     _m("selection: the price of one look, not two", "selection", "return 2 * math.log(", "return math.log(", "accounting/test_selection.py"),
     _m("point functions: group privacy forgotten", "lower_bounds", "growth *= math.exp(min(epsilon, 600.0))", "growth *= 1.0", "accounting/test_lower_bounds.py"),
