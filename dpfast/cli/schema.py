@@ -53,7 +53,7 @@ def draft(
         typer.echo(_HEAD.format(data=Path(data).name) + schema.to_toml(), nl=False)
         for name, odd in almost_numeric(schema, frame, missing).items():
             options = " ".join(f"--missing {text!r}" for text in odd)
-            remark = f"column {name!r} has numbers and {listed(odd)}: if that means missing, add {options} to this draft"
+            remark = f"column {name!r} has numbers and {listed(odd)}: if that means missing, add {options} here"
             typer.echo(visible(remark), err=True)
         for remark in remarks(schema, frame.slice(0, LOOK), missing, decimal):
             typer.echo(visible(remark), err=True)
