@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from sklearn.utils.validation import validate_data
 
 from dpfast.learners.fitting import Public
-from dpfast.learners.scikit import BaseEstimator, CallbackSupportMixin, with_callbacks
+from dpfast.learners.scikit import BaseEstimator, with_callbacks
 from dpfast.tables import BitMatrix, CodeTable
 from dpfast.tables.arrays import check_shape
 from dpfast.tables.bit_matrix import SparseBits, suits
@@ -19,7 +19,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 _TABLES = (BitMatrix, CodeBits, CodeTable)
 
 
-def shown(
+def progress_bar(
     iterable: Iterable,
     what: str,
     verbose: bool,
@@ -55,19 +55,6 @@ def _tracked(iterable, what, total, rows, parts):
         yield from progress.track(iterable, total=total, description=what)
 
 
-class Watched(CallbackSupportMixin):
-    """Mixin of estimators whose `fit`, decorated by `watched`, calls the callbacks of scikit-learn 1.9 and later.
-
-    Callbacks learn that a fit or a round begins or ends, and of which estimator; they learn nothing of rows and of
-    private values. Those that refuse do so before the charge. Their return values stop nothing, and a callback that
-    raises interrupts the fit.
-    """
-
-    def _watched(self, rounds: Iterable[Any], what: str, total: int | None = None) -> Iterable[Any]:
-        """Return the same rounds of the current fit, at most `total`, which call the callbacks."""
-        return call_back(self, rounds, what, total)
-
-
 def call_back(estimator: Any, rounds: Iterable[Any], what: str, total: int | None = None) -> Iterable[Any]:
     """Return the same rounds of the current fit of an estimator, at most `total`, which call its callbacks."""
     whole = vars(estimator).get("_callback_fit_ctx")
@@ -83,8 +70,13 @@ def _calling_back(estimator: Any, rounds: Iterable[Any], all_rounds: Any) -> Ite
     all_rounds.call_on_fit_task_end(estimator=estimator)
 
 
-def watched(fit: F) -> F:
-    """Decorate the `fit` of an estimator that is `Watched`."""
+def call_callbacks(fit: F) -> F:
+    """Decorate the `fit` of an estimator, so that it calls the callbacks of scikit-learn 1.9 and later.
+
+    The estimator has scikit-learn's `CallbackSupportMixin`. Callbacks learn that a fit or a round begins or ends, and
+    of which estimator; they learn nothing of rows and of private values. Those that refuse do so before the charge.
+    Their return values stop nothing, and a callback that raises interrupts the fit.
+    """
 
     @wraps(fit)
     def calling(self: Any, *given: Any, **named: Any) -> Any:

@@ -220,7 +220,7 @@ class Private(PrivateParameters):
             yield run
         finally:
             if run.claim is not None:
-                finished(self._settle, run)
+                run_uninterrupted(self._settle, run)
 
     def _settle(self, run: Fit) -> None:
         """Replace the fitted attributes by those of the released model, complete or partial, and its claim."""
@@ -335,7 +335,7 @@ def interrupts_wait() -> Iterator[list[bool]]:
         signal.signal(signal.SIGINT, before)
 
 
-def finished(function: Callable[..., None], *arguments: Any) -> None:
+def run_uninterrupted(function: Callable[..., None], *arguments: Any) -> None:
     """Call a function to its end, again if a Ctrl-C came before it ended; the Ctrl-C takes effect afterwards."""
     ended = False
     try:

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from dpfast.kernels import reals
 from dpfast.learners import transaction
-from dpfast.learners.base import refuse_weights, watched
+from dpfast.learners.base import call_callbacks, refuse_weights
 from dpfast.learners.batches import in_batches
 from dpfast.learners.fitted import OUTLINE, ModelReader
 from dpfast.learners.forms import Codes
@@ -157,7 +157,7 @@ class PrivateClassifier(PrivateParameters, CallbackSupportMixin, ClassifierMixin
         object
         """
 
-    @watched
+    @call_callbacks
     def fit(
         self,
         X: Any,

@@ -70,7 +70,7 @@ class TableReader:
     """The reader of the table of one fit: by a schema, by discovery, or as vectors.
 
     There is one for each fit of a learner whose parameters are valid. `read` returns the table, and charges for what
-    has to be discovered; `asked` gives what the learner may ask of it, and `task` the public facts for its plan.
+    has to be discovered; `open_parts` gives what the learner may ask of it, and `task` the public facts for its plan.
 
     Parameters
     ----------
@@ -243,7 +243,7 @@ class TableReader:
         self.encoder = encoder
         return encoding.numbered(encoder.schema_, known)
 
-    def asked(self, table: Any) -> tuple[Any, Any, Public]:
+    def open_parts(self, table: Any) -> tuple[Any, Any, Public]:
         """Return the parts of a table that was read, a table of the same form, and what a fit treats as public."""
         parts = table.parts.map(with_image, self._form.rows)
         known = parts.each(_read)

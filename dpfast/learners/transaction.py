@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from dpfast.files.encodings import source_of
-from dpfast.learners.base import call_back, shown
+from dpfast.learners.base import call_back, progress_bar
 from dpfast.learners.fitted import OUTLINE
-from dpfast.learners.fitting import Charge, Fit, finished
+from dpfast.learners.fitting import Charge, Fit, run_uninterrupted
 from dpfast.learners.notes import notes_of, warn_of_lost
 from dpfast.learners.reading import TableReader
 from dpfast.learners.run import Rows, Run
@@ -45,12 +45,12 @@ def publishing(learner: Any, reader: TableReader, run: Fit) -> Iterator[None]:
         yield
     finally:
         if run.claim is not None:
-            finished(_settle, learner, reader, run)
+            run_uninterrupted(_settle, learner, reader, run)
 
 
 def _learn(learner, reader, table, run):
     """Plan, charge, and set the model of a run."""
-    parts, form, public = reader.asked(table)
+    parts, form, public = reader.open_parts(table)
     classes = tuple(public.classes.tolist())
     task = reader.task(form, public.n_rows, classes, len(classes))
     plan = reader.plan(task)
@@ -66,7 +66,7 @@ def _learn(learner, reader, table, run):
         these bytes tell an empty part from a part with one row.
         """
         known = {"rows": public.n_rows, "parts": parts} if learner.neighbors == "replace" else {}
-        return call_back(learner, shown(rounds, what, learner.verbose, most, **known), what, most)
+        return call_back(learner, progress_bar(rounds, what, learner.verbose, most, **known), what, most)
 
     learning = Run(run, plan, solved, progress)
     learning.model = learner.learn(rows, plan, learning)

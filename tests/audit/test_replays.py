@@ -16,7 +16,7 @@ import dpfast
 from dpfast.accounting import Budget, PrivacySpend
 from dpfast.audit import replay
 from dpfast.learners import transaction
-from dpfast.learners.base import shown
+from dpfast.learners.base import progress_bar
 from dpfast.learners.reading import TableReader
 from dpfast.littlestone import OnlineLittlestoneLearner, StagedOnlineLittlestoneLearner, Thresholds
 from dpfast.mechanisms import AboveThreshold, discrete_gaussian, discrete_laplace
@@ -186,15 +186,17 @@ def test_a_draw_before_the_charge_is_found(monkeypatch):
 
 def test_a_progress_bar_that_tells_rows_by_their_bytes_is_found(monkeypatch):
     def told(rounds, what, verbose, total, parts=None, **known):
-        return shown(rounds, what, True, total, parts=SimpleNamespace(moved=100 * len(asked[-1].only.labels)))
+        return progress_bar(rounds, what, True, total, parts=SimpleNamespace(moved=100 * len(asked[-1].only.labels)))
 
-    asked, learned = [], TableReader.asked
-    monkeypatch.setattr(TableReader, "asked", lambda self, table: asked.append(table.parts) or learned(self, table))
+    asked, learned = [], TableReader.open_parts
+    monkeypatch.setattr(
+        TableReader, "open_parts", lambda self, table: asked.append(table.parts) or learned(self, table)
+    )
 
     shorter = TABLE[0][:-1], Y[:-1]
     model = projected(neighbors="add-remove", verbose=True)
     assert replay(model, TABLE, shorter, classes=[0, 1]).holds
-    monkeypatch.setattr(transaction, "shown", told)
+    monkeypatch.setattr(transaction, "progress_bar", told)
     (difference,) = replay(model, TABLE, shorter, classes=[0, 1]).differences
     assert difference.startswith("standard output: ")
     assert "200 bytes a round" in difference

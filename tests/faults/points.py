@@ -10,7 +10,7 @@ PACKAGE = str(Path(dpfast.__file__).parent)
 # These deal with faults, and are not made to fail themselves.
 HANDLERS = ("outputs.py", "report.py", "replacing.py")
 # By a destructor, too, where Python ignores what is raised; and what a Ctrl-C waits for.
-HANDLING = ("<lambda>", "close", "finished", "interrupts_wait")
+HANDLING = ("<lambda>", "close", "run_uninterrupted", "interrupts_wait")
 
 
 class Points:

@@ -136,7 +136,7 @@ def test_the_bar_of_a_net_counts_percents(batches, monkeypatch):
             yield each
             ticks.append(each)
 
-    monkeypatch.setattr(nets, "shown", shown)
+    monkeypatch.setattr(nets, "progress_bar", shown)
     assert [*nets._in_percent(range(batches), True)] == [*range(batches)]
     assert ticks == [*range(100)]
 

@@ -7,14 +7,14 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from dpfast.accounting import linear_excess
-from dpfast.learners.base import Watched, columns_of, refuse_weights, shown, watched
+from dpfast.learners.base import call_back, call_callbacks, columns_of, progress_bar, refuse_weights
 from dpfast.learners.experts.playing import REPLACE, draws, follow
 from dpfast.learners.fitting import Private, Public
 from dpfast.learners.model import FloatArray, Model
 from dpfast.learners.parameters import BETWEEN_0_AND_1, OUT_OF_RANGE, VERBOSE, choice, estimator, parameter
 from dpfast.learners.plan import Plan, Planner, Task
 from dpfast.learners.run import Run
-from dpfast.learners.scikit import BaseEstimator
+from dpfast.learners.scikit import BaseEstimator, CallbackSupportMixin
 from dpfast.tables.signed_rows import signed_rows
 
 
@@ -26,7 +26,7 @@ class Average(Model):
 
 
 @estimator
-class LinearMinimizer(Planner, Private, Watched, BaseEstimator):
+class LinearMinimizer(Planner, Private, CallbackSupportMixin, BaseEstimator):
     """Private minimizer of <theta, x> over the simplex, for vectors x without labels [DR11, Algorithm 17]_.
 
     There is one expert per coordinate. In round t an expert is drawn with probability proportional to exp(-eta * its
@@ -73,7 +73,7 @@ class LinearMinimizer(Planner, Private, Watched, BaseEstimator):
     calibration: str = parameter("tight", choice("tight", "paper"))
     verbose: bool = VERBOSE
 
-    @watched
+    @call_callbacks
     def fit(self, X: Any, y: Any = None, **refused: Any) -> Self:
         """Follow the experts in one pass over the rows.
 
@@ -106,7 +106,7 @@ class LinearMinimizer(Planner, Private, Watched, BaseEstimator):
         return Plan(draws=draws(task, self.calibration, task.n_columns))
 
     def _progress(self, rounds, what, total):
-        return self._watched(shown(rounds, what, self.verbose, total), what, total)
+        return call_back(self, progress_bar(rounds, what, self.verbose, total), what, total)
 
     def excess(self, failure: float = 0.05) -> float:
         """Return a bound on the excess of the mean of <theta, x> on new rows over the best theta: Theorem 11.6 [DR11]_.

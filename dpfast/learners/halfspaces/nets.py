@@ -12,7 +12,7 @@ import numpy as np
 from dpfast.kernels import levels, reals
 from dpfast.kernels import signs as projection
 from dpfast.kernels.net import Mistakes, Net, grid
-from dpfast.learners.base import shown
+from dpfast.learners.base import progress_bar
 from dpfast.mechanisms.draws import Question, asked
 from dpfast.parts.blocks import map_blocks, slices, threads
 from dpfast.tables.projection import dense_rows, project
@@ -179,7 +179,7 @@ class Scan:
 
 def _in_percent(batches, verbose):
     """Yield the batches with a progress bar that counts percents: the number of batches depends on that of rows."""
-    bar, ticks = iter(shown(range(100), "net", verbose)), 0
+    bar, ticks = iter(progress_bar(range(100), "net", verbose)), 0
     for done, batch in enumerate(batches, start=1):
         yield batch
         while ticks < 100 * done // len(batches):

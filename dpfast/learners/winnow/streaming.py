@@ -310,7 +310,7 @@ def _begin(learner: Any, X: Any, y: Any, classes: Any) -> tuple[Stream, Any, Any
     if reader.schema is not None:
         refuse_open(reader.schema)
     run = Fit(Charge(learner), rng)
-    parts, form, public = reader.asked(reader.read(run, classes))
+    parts, form, public = reader.open_parts(reader.read(run, classes))
     task = reader.task(form, public.n_rows, tuple(public.classes.tolist()), 2)
     settings, plan = plan_numbers(learner, task, streaming)
     warn_of_paper(settings, plan)
