@@ -347,7 +347,7 @@ class PrivateParameters(Parameters):
         saved=False,
     )
 
-    def _checked(self, X: Any = None, y: Any = None, units: Any = None) -> SimpleNamespace:
+    def _checked(self) -> SimpleNamespace:
         p = super()._checked()
         p.rng = random.generator(self.random_state)
         if p.budget is not None:

@@ -208,11 +208,26 @@ def test_sums_of_a_learner_share_the_bill_of_the_discovery():
     assert model.encoder_.privacy_.epsilon == 1.0
 
 
-@pytest.mark.parametrize("learner", [dpfast.FiniteClassLearner, dpfast.NetHalfspaceClassifier, Sound])
-def test_a_learner_has_few_classes_of_ours_above_it(learner):
+@pytest.mark.parametrize(
+    "learner",
+    [
+        dpfast.HalfspaceClassifier,
+        dpfast.DecisionListClassifier,
+        dpfast.BoostedHalfspaceClassifier,
+        dpfast.ProjectedHalfspaceClassifier,
+        dpfast.NetHalfspaceClassifier,
+        dpfast.DPWinnowClassifier,
+        dpfast.FiniteClassLearner,
+        dpfast.LinearLearner,
+        Sound,
+    ],
+)
+def test_a_learner_has_few_classes_of_ours_above_it_and_no_flag_that_a_base_reads(learner):
     above = [each for each in learner.__mro__ if each.__module__.startswith("dpfast")]
     assert len(above) <= 5
     flags = {"_reads_parts", "_merges_bins", "_one_bill", "_open_share", "_discovery_share", "_numbers"}
+    flags |= {"_of_vectors", "_surveys_arrays", "_read_by", "_not_saved", "_only_clips"}
+    flags |= {"_learn", "_publish", "_spends", "_released_counts", "_tabled"}
     assert not flags & {name for each in above for name in vars(each)}
 
 
