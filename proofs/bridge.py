@@ -619,7 +619,7 @@ ROWS = (
         "learners.units",
         "privacy_theorems.md#The other theorems",
         "",
-        "Cover.cover_units Privacy.group_privacy",
+        "Cover.cover_units Cover.cover_curve Privacy.group_privacy",
         "list",
         "learners/test_units.py::test_a_list_is_private_for_persons_by_its_own_curve",
         f"{_REPLAYS}::test_the_rows_of_a_person_move_no_more_than_was_charged",
