@@ -87,9 +87,10 @@ class AdditiveModel(Model):
         return {name: value for name, value in super().attributes().items() if value is not None or name in _ALWAYS}
 
     def with_entries(self, saved: Mapping[str, Any], task: Task) -> Self:
-        known = {name: np.array(saved[name], np.float64) for name in _IN_CARD if name in saved}
-        noise = {"count_noise": abs(float(saved["count_noise"]))} if "count_noise" in saved else {}
-        return replace(super().with_entries(saved, task), **known, **noise)
+        known: dict[str, Any] = {name: np.array(saved[name], np.float64) for name in _IN_CARD if name in saved}
+        if "count_noise" in saved:
+            known["count_noise"] = abs(float(saved["count_noise"]))
+        return replace(super().with_entries(saved, task), **known)
 
     def to_dict(self) -> dict[str, Any]:
         saved = {
