@@ -104,7 +104,8 @@ def check_columns(estimator: Any, X: Any, width: int, names: Any) -> None:
 
 def public_of(X: Any, labels: Any) -> Public:
     """Return what a fit on X with these `Labels` treats as public."""
-    return Public(len(labels.codes), *columns_of(X), labels.classes, labels.declared)
+    width, names = columns_of(X)
+    return Public(len(labels.codes), width, names, labels.classes, labels.declared)
 
 
 def columns_of(X):

@@ -65,7 +65,7 @@ class ModelReader:
         entries(saved, "schema", "privacy", maybe=("found", "other"))
         schema, claim = Schema.from_dict(saved["schema"]), claim_of_file(saved["privacy"], part=True)
         model, names = self._model, np.array(schema.names, dtype=object)
-        read = model.n_features_in_, getattr(model, "feature_names_in_", None)
+        read: Any = model.n_features_in_, getattr(model, "feature_names_in_", None)
         model.schema = schema
         model.encoder_ = encoder = TableEncoder(
             schema, claim.epsilon or 1.0, claim.delta or 1e-6, neighbors=model.neighbors

@@ -38,4 +38,5 @@ def labels_as_learned(model: Any, y: Any) -> Any:
     if not has_others(model):
         return y
     known = (y.numbers, y.spellings.tolist()) if isinstance(y, LabelColumn) else Frame({"y": y}).identities("y")
-    return np.asarray(labels_among(*known, model.classes_, OTHER_LABEL))
+    numbers, identities = known
+    return np.asarray(labels_among(numbers, identities, model.classes_, OTHER_LABEL))

@@ -75,7 +75,7 @@ class PrivateClassifier(PrivateParameters, CallbackSupportMixin, ClassifierMixin
     """
 
     reads: ClassVar[Any] = Codes()  # a Form
-    spares_unlabelled: ClassVar[bool] = False
+    spares_unlabelled: ClassVar[Any] = False  # or True
     schema: SchemaLike | None = SCHEMA_OR_NONE
     encoder_share: float | str = ENCODER_SHARE
     verbose: bool = VERBOSE
@@ -304,7 +304,8 @@ class PrivateClassifier(PrivateParameters, CallbackSupportMixin, ClassifierMixin
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state without the `random_state` of a fitted model, like `save`: it would reveal the noise."""
-        state: Any = {name: value for name, value in super().__getstate__().items() if name != OUTLINE}  # type: ignore[misc]
+        whole: Any = super().__getstate__()
+        state = {name: value for name, value in whole.items() if name != OUTLINE}
         return state | {"random_state": None} if self.__sklearn_is_fitted__() else state
 
     def _released_model(self) -> Any:

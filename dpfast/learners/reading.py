@@ -105,11 +105,13 @@ class TableReader:
     def __init__(self, learner: Any, schema: Any, source: Any, units: str | None = None):
         self._learner, self._form, self._source, self._units = learner, learner.reads, source, units
         self.epsilon, self.delta, self.neighbors = learner.epsilon, learner.delta, learner.neighbors
-        self.rows_per_unit, self.survey, self.encoder = 1, None, None
+        self.rows_per_unit = 1
+        self.survey: Any = None
+        self.encoder: Any = None
         self.spares_unlabelled = learner.spares_unlabelled
         self._spending, self._undeclared = Spending(), schema is None or schema == "discover"
         self._outlined: Any = None  # the widest columns that the discovery may give, and their outline
-        self.schema = None if schema == "vectors" else schema
+        self.schema: Any = None if schema == "vectors" else schema
         if schema == "discover" or (schema is None and (source.tabular or self._surveys())):
             self.schema = undeclared(source, [] if units is None else [units])
         if self.schema is not None:
@@ -155,11 +157,12 @@ class TableReader:
         SurveyPlan
         """
         learner = self._learner
-        self.epsilon, self.delta, self.survey, told = learner.epsilon, learner.delta, None, {}
+        self.epsilon, self.delta, self.survey = learner.epsilon, learner.delta, None
+        told: dict[str, Any] = {}
         if self.delta:
             self._spending = learner.spending(self._widest_task(n, None))
             told = {"kind": self._spending.kind, "pure": self._spending.pure, "rest": self._spending.parts}
-        public = {"labels": labels, "rows_per_unit": self.rows_per_unit, "n": n}
+        public: dict[str, Any] = {"labels": labels, "rows_per_unit": self.rows_per_unit, "n": n}
         self.survey = discovery.plan(
             self.schema, self.epsilon, self.delta, self.neighbors, share=learner.encoder_share, **public, **told
         )
@@ -188,7 +191,8 @@ class TableReader:
         """
         source, named, schema = self._source, self._source.label, self.schema
         run.label = named or _label_name(schema, source.y)
-        label = kind = None
+        label: Any = None
+        kind = None
         nameless = False
         if schema is not None and self._undeclared:
             surveyed = self._learner.schema is None and not source.tabular
@@ -253,7 +257,7 @@ class TableReader:
         public = public_of(self._form.coded(table.like), table.labels)
         public.n_rows, public.n_labelled = table.n, sum(n for n, _ in known)
         if not self._form.several_classes:
-            two_classes(public.classes)
+            two_classes(table.labels.classes)
         return parts, rows, public
 
     def task(self, form: Any, n: int | None, classes: tuple | None, n_classes: int) -> Task:

@@ -138,7 +138,7 @@ class VotingModel(SidedModel):
         return self.hypothesis.weights(self.n_columns)
 
     def with_entries(self, saved: Mapping[str, Any], task: Any) -> Self:
-        sizes = {"class_sizes": reals(saved["class_sizes"], 2)} if "class_sizes" in saved else {}
+        sizes: dict[str, Any] = {"class_sizes": reals(saved["class_sizes"], 2)} if "class_sizes" in saved else {}
         return replace(super().with_entries(saved, task), **sizes)
 
 

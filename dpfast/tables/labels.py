@@ -93,7 +93,7 @@ _DISCRETE = "biuUS"  # kinds of arrays whose values are always finite and discre
 _KINDS = (bool, np.bool_, str, Integral, Real)  # the kind of a class is the first that it is an instance of
 
 
-def missing_labels(classes: Iterable | None, marks: Iterable[str] = ()) -> tuple[str, ...]:
+def missing_labels(classes: Any, marks: Iterable[str] = ()) -> tuple[str, ...]:
     """Return the texts that stand for a missing label: LABEL_MARKS and other marks, except those that are classes."""
     declared = {text_of(each) for each in classes} if classes is not None else set()
     return tuple(mark for mark in dict.fromkeys((*LABEL_MARKS, *marks)) if mark not in declared)

@@ -58,7 +58,7 @@ MUTANTS = [
        "premises/test_unlabelled.py"),
     _m("rows without a label: single steps", "learners/halfspaces/projected", 'return self.schedule != "paper"', "return True",
        "premises/test_unlabelled.py"),
-    _m("rows without a label: learners of others", "learners/private", "spares_unlabelled: ClassVar[bool] = False", "spares_unlabelled: ClassVar[bool] = True",
+    _m("rows without a label: learners of others", "learners/private", "spares_unlabelled: ClassVar[Any] = False", "spares_unlabelled: ClassVar[Any] = True",
        "premises/test_unlabelled.py"),
     _m("rows without a label: figures count as if their number were public", "cli/figures", 'if isinstance(X, Encoding) and relation == "replace":', "if False:",
        "cli/test_score.py"),

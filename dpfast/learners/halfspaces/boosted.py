@@ -242,7 +242,8 @@ class BoostedHalfspaceClassifier(CountedClassifier, name="boosted-halfspace"):
             self._calibrate(Parameters._checked(self), self.epsilon, self.delta)
 
     def spending(self, task: Task) -> Spending:
-        kind = {NoisyCentering: "gaussian", NoisyStump: "zcdp"}.get(type(_named(self.weak_learner, _WEAK)))
+        kinds: dict[Any, str] = {NoisyCentering: "gaussian", NoisyStump: "zcdp"}
+        kind = kinds.get(type(_named(self.weak_learner, _WEAK)))
         if kind is None:
             return Spending()
         if self._opens():

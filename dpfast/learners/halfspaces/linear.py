@@ -126,7 +126,9 @@ class LinearModel(SidedModel):
         )
 
     def with_entries(self, saved: Mapping[str, Any], task: Any) -> Self:
-        sizes = {"class_sizes": reals(saved["class_sizes"], task.n_classes)} if "class_sizes" in saved else {}
+        sizes: dict[str, Any] = {}
+        if "class_sizes" in saved:
+            sizes["class_sizes"] = reals(saved["class_sizes"], task.n_classes)
         return replace(super().with_entries(saved, task), **sizes)
 
     @property

@@ -52,9 +52,9 @@ class ProjectedRows(LinearRows):
     @property
     def most(self) -> int:
         """Return the number of components; rows of no more columns are not projected."""
-        if self.n_components != "auto":
+        if not isinstance(self.n_components, str):
             return self.n_components
-        return 4096 if self.margin == "auto" else math.ceil(min(10 / self.margin**2, 4096))
+        return 4096 if isinstance(self.margin, str) else math.ceil(min(10 / self.margin**2, 4096))
 
     def rows(self, X: Any) -> Any:
         X = readable(packed_codes(X))
@@ -200,7 +200,7 @@ class ProjectedHalfspaceClassifier(CountedClassifier, name="projected-halfspace"
 
     def plan(self, task: Task) -> Plan:
         refuse_many_classes(task.n_classes)
-        form, n_rounds = self._form(task), _ROUNDS if self.n_rounds == "auto" else self.n_rounds
+        form, n_rounds = self._form(task), _ROUNDS if isinstance(self.n_rounds, str) else self.n_rounds
         if self.schedule == "paper":
             return self._plan_paper(task, form)
         if self._fades(task):

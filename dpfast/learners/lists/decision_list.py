@@ -151,7 +151,7 @@ class DecisionListClassifier(PrivateClassifier, name="decision-list"):
 
     def check(self) -> None:
         shares = self._shares(self.epsilon, self.delta)
-        longest = LENGTHS[0] if self.max_rules == "auto" else self.max_rules
+        longest: Any = LENGTHS[0] if self.max_rules == "auto" else self.max_rules
         how = {"coverage_weight": shares.coverage_weight, "neighbors": self.neighbors, "accounting": self.accounting}
         cover_epsilon(0, self.delta, max_rounds=longest, **how)  # refuses invalid values
         if shares.counts and not shares.joint:  # refuses shares that ask for too much noise

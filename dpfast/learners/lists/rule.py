@@ -6,7 +6,7 @@ which states their claim. Everything else here is computed from the noisy counts
 
 import math
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import optimize, special, stats
@@ -35,7 +35,7 @@ class Rule(NamedTuple):
     """
 
     literals: tuple[Literal, ...]
-    label: object
+    label: Any
 
 
 def decided(rules, table):

@@ -311,7 +311,8 @@ def _begin(learner: Any, X: Any, y: Any, classes: Any) -> tuple[Stream, Any, Any
         refuse_open(reader.schema)
     run = Fit(Charge(learner), rng)
     parts, form, public = reader.open_parts(reader.read(run, classes))
-    task = reader.task(form, public.n_rows, tuple(public.classes.tolist()), 2)
+    known: Any = public.classes
+    task = reader.task(form, public.n_rows, tuple(known.tolist()), 2)
     settings, plan = plan_numbers(learner, task, streaming)
     warn_of_paper(settings, plan)
     file = None if learner.checkpoint is None else Checkpoint.new(learner.checkpoint)
@@ -345,7 +346,7 @@ def _fill_labels(learner: Any, X: Any, y: Any, classes: Any) -> tuple[Any, Any, 
     Whether a label is missing follows from its cell, so that nothing of other rows depends on it.
     """
     fitted = hasattr(learner, "classes_")
-    schema = learner.encoder_.schema_ if hasattr(learner, "encoder_") else None
+    schema: Any = learner.encoder_.schema_ if hasattr(learner, "encoder_") else None
     schema = schema if fitted else learner._checked().schema
     label = schema.label if isinstance(schema, Schema) else None
     if fitted:
@@ -360,8 +361,8 @@ def _fill_labels(learner: Any, X: Any, y: Any, classes: Any) -> tuple[Any, Any, 
     elif y is None or isinstance(y, str) or is_frame(y):
         return X, y, slice(0)
     else:
-        has_label = present(y, classes)[2]
-        labels = None if has_label is None else [*y]
+        labelled: Any = present(y, classes)[2]
+        has_label, labels = labelled, None if labelled is None else [*y]
     if labels is None:
         return X, y, slice(0)
     if classes is None:
