@@ -1,6 +1,6 @@
 """The bridge from mechanisms to what was checked of each: paper, proof, Coq, values, law test, replay, mutant.
 
-python proofs/bridge.py             prints the tables of docs/privacy_checks.md
+python proofs/bridge.py             prints the tables of docs/records/checks.md and docs/privacy_checks.md
 python proofs/bridge.py --check     says what is not so: a theorem, a value, a test, a mutant, the printed tables
 
 A row names what exists; what does not exist stays empty, and `open` says what Coq has not proved. Values are groups of
@@ -18,7 +18,7 @@ import values
 from check import HERE, read, sources
 
 TOP = HERE.parent
-PAGE = TOP / "docs" / "privacy_checks.md"
+PAGES = {"table": TOP / "docs" / "records" / "checks.md", "gaps": TOP / "docs" / "privacy_checks.md"}
 BEGIN, END = "<!-- bridge.py: {} -->\n", "<!-- end -->\n"
 FUNCTIONS = {  # of the groups of grid.py
     "cover_exponent": "accounting.cover_exponent",
@@ -693,7 +693,7 @@ def table():
         cells = (
             row.name,
             row.paper,
-            f"[{heading}]({page}#{_slug(heading)})",
+            f"[{heading}](../{page}#{_slug(heading)})",
             ", ".join(f"`{each}`" for each in row.coq.split()) + (" *in part*" if row.coq and row.open else ""),
             ", ".join(compared),
             _test(row.law),
@@ -717,15 +717,12 @@ def _test(name):
     return f"`{name.removesuffix('::*')}`" if name else ""
 
 
-def page():
-    """The page with both tables as they are."""
-    text = PAGE.read_text(encoding="utf-8")
+def pages():
+    """The pages of both tables, with the text that they should have."""
     for name, made in (("table", table()), ("gaps", gaps())):
-        begin = BEGIN.format(name)
-        text = re.sub(
-            re.escape(begin) + r".*?" + re.escape(END), lambda _, b=begin, m=made: f"{b}\n{m}\n{END}", text, flags=re.S
-        )
-    return text
+        text, begin = PAGES[name].read_text(encoding="utf-8"), BEGIN.format(name)
+        between = re.escape(begin) + r".*?" + re.escape(END)
+        yield PAGES[name], re.sub(between, lambda _, b=begin, m=made: f"{b}\n{m}\n{END}", text, flags=re.S)
 
 
 def faults():
@@ -764,8 +761,9 @@ def faults():
             yield f"values {name}: there is no {function}"
     if unused := set(found) - {each for row in ROWS for each in row.values.split()}:
         yield f"no row has the values {', '.join(sorted(unused))}"
-    if page() != PAGE.read_text(encoding="utf-8"):
-        yield "docs/privacy_checks.md does not print the tables as they are: python proofs/bridge.py --write"
+    for path, text in pages():
+        if text != path.read_text(encoding="utf-8"):
+            yield f"{path.relative_to(TOP)} does not print its table as it is: python proofs/bridge.py --write"
 
 
 def missing():
@@ -804,7 +802,8 @@ def not_as_written():
 
 if __name__ == "__main__":
     if "--write" in sys.argv[1:]:
-        PAGE.write_text(page(), encoding="utf-8")
+        for path, text in pages():
+            path.write_text(text, encoding="utf-8")
     if {"--write", "--check"} & set(sys.argv[1:]):
         sys.exit("\n".join([*not_as_written(), *faults()]) or None)
     print(table(), gaps(), sep="\n")
