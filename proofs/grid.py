@@ -25,6 +25,7 @@ from dpfast.accounting import (
     laplace_scale,
     selection_base,
     sparse_sample_bottom_score,
+    sparse_sample_plan,
     zcdp_epsilon,
     zcdp_rho,
 )
@@ -163,6 +164,10 @@ def concentrated():
     for k, (epsilon, delta, horizon) in enumerate(itertools.product((0.1, 1.0, 5.0), (1e-9, 1e-6), (1, 100, 10**6))):
         eta = Fraction(experts_learning_rate(epsilon, delta, horizon=horizon))
         yield fits(f"experts_learning_rate_{k + 1}", (2 * eta) ** 2 * horizon / 8, epsilon, delta)
+    for k, (epsilon, draws) in enumerate(itertools.product((0.5, 2.0), (200, 3000)), 1):
+        plan = sparse_sample_plan(epsilon, 1e-6, n_releases=draws, max_length=100)
+        assert plan.composition != "pure"
+        yield fits(f"sparse_sample_plan_{k}", draws * Fraction(plan.exponent) ** 2 / 2, epsilon, 1e-6 / 2)
 
 
 def others():

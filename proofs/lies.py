@@ -25,6 +25,7 @@ import check
 
 HERE = Path(__file__).resolve().parent
 TOP = HERE.parent
+SECONDS = 180  # a constant may let a search run without end
 GENERATED = {"Values.v": "values", "Calibrations.v": "grid", "GaussianNumbers.v": "grid"}
 CHEAT = "Lemma cheat : 0 = 1. Proof. destruct no. Qed."
 
@@ -259,7 +260,10 @@ def copied(lie, folder):
 def run(command, folder, where):
     """The return code, and the words, of a program in this place, with the dpfast of the folder."""
     env = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
-    ran = subprocess.run(command, cwd=where, env=env, capture_output=True, text=True, check=False)
+    try:
+        ran = subprocess.run(command, cwd=where, env=env, capture_output=True, text=True, check=False, timeout=SECONDS)
+    except subprocess.TimeoutExpired:
+        return 1, "", f"no end within {SECONDS} s"
     return ran.returncode, ran.stdout, ran.stderr
 
 
