@@ -11,28 +11,28 @@ Section Measure.
   Hypothesis table_falls : forall a b, a <= b -> table b <= table a.
   Hypothesis table_bounds : forall a, 0 <= table a <= cap.
 
-  (** A measure between threshold t and t + 1: rows before [split] have the weights of t + 1, the row at [split] has [part]
+  (** A measure between threshold t and t + 1: rows before the split have the weights of t + 1, the row at the split has [part]
       units more than its weight of t, and later rows have the weights of t. *)
   Definition measure : Type := (Z * nat * Z)%type.
   Definition threshold (m : measure) : Z := fst (fst m).
-  Definition split (m : measure) : nat := snd (fst m).
+  Definition split_of (m : measure) : nat := snd (fst m).
   Definition part (m : measure) : Z := snd m.
 
   (** The weight of row number i with this score. *)
   Definition weight (m : measure) (i : nat) (score : Z) : Z :=
-    if (i <? split m)%nat then table (score - (threshold m + 1))
-    else if (i =? split m)%nat then table (score - threshold m) + part m
+    if (i <? split_of m)%nat then table (score - (threshold m + 1))
+    else if (i =? split_of m)%nat then table (score - threshold m) + part m
     else table (score - threshold m).
 
   (** What [dpf_measure_split] returns: the part is no more than the step of the row at the split. *)
   Definition fits (m : measure) (i : nat) (score : Z) : Prop :=
-    i = split m -> 0 <= part m <= table (score - (threshold m + 1)) - table (score - threshold m).
+    i = split_of m -> 0 <= part m <= table (score - (threshold m + 1)) - table (score - threshold m).
 
   Lemma weight_between m i score : fits m i score ->
     table (score - threshold m) <= weight m i score <= table (score - (threshold m + 1)).
   Proof.
     intros F. unfold weight. pose proof (table_falls (score - (threshold m + 1)) (score - threshold m) ltac:(lia)).
-    destruct (Nat.ltb_spec i (split m)); [lia|]. destruct (Nat.eqb_spec i (split m)) as [E|E]; [|lia].
+    destruct (Nat.ltb_spec i (split_of m)); [lia|]. destruct (Nat.eqb_spec i (split_of m)) as [E|E]; [|lia].
     specialize (F E). lia.
   Qed.
 
@@ -45,7 +45,7 @@ Section Measure.
   (** Measures are in an order. *)
   Definition before (m n : measure) : Prop :=
     threshold m < threshold n \/
-    (threshold m = threshold n /\ ((split m < split n)%nat \/ (split m = split n /\ part m <= part n))).
+    (threshold m = threshold n /\ ((split_of m < split_of n)%nat \/ (split_of m = split_of n /\ part m <= part n))).
 
   Lemma before_or_after m n : before m n \/ before n m.
   Proof. unfold before. lia. Qed.
@@ -58,7 +58,7 @@ Section Measure.
     - pose proof (table_falls (score - threshold n) (score - (threshold m + 1)) ltac:(lia)). lia.
     - unfold weight. rewrite <- T in *. pose proof (table_falls (score - (threshold m + 1)) (score - threshold m) ltac:(lia)).
       unfold fits in *. rewrite <- T in *.
-      destruct (Nat.ltb_spec i (split m)), (Nat.ltb_spec i (split n)), (Nat.eqb_spec i (split m)), (Nat.eqb_spec i (split n));
+      destruct (Nat.ltb_spec i (split_of m)), (Nat.ltb_spec i (split_of n)), (Nat.eqb_spec i (split_of m)), (Nat.eqb_spec i (split_of n));
         lia.
   Qed.
 
