@@ -150,13 +150,12 @@ def too_wide(root, pages):
       for (const name of root.querySelectorAll("h1"))
         if (!/[\\s.]/.test(name.firstChild.textContent.trim()) && name.clientHeight > 2 * height(name))
           found.push(`${page}: a name is broken at ${width}`);
-      const sized = view.document.createElement("span");
+      const sized = view.document.createElement("span"), limits = {};
       sized.textContent = %s; sized.style.whiteSpace = "nowrap";
       for (const text of root.querySelectorAll(".bd-article p:not(:has(> img))")) {
-        text.append(sized);
-        const limit = sized.offsetWidth;
-        sized.remove();
-        if (text.clientWidth > limit + 16) { found.push(`${page}: a line has more than 75 characters`); break; }
+        const size = height(text);
+        if (!(size in limits)) { text.append(sized); limits[size] = sized.offsetWidth; sized.remove(); }
+        if (text.clientWidth > limits[size] + 16) { found.push(`${page}: a line has more than 75 characters`); break; }
       }
       const [title, icon] = [".navbar-brand", ".search-button"].map(name => root.querySelector(".bd-header " + name));
       const shown = icon && title && icon.offsetWidth && title.offsetWidth;
