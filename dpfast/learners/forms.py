@@ -236,12 +236,14 @@ class Bits(Form):
 class UnitRows(Form):
     """Rows of numbers, of Euclidean norm at most 1; codes are bits.
 
+    Rows in this form, such as `piece.rows`, have the methods ``margins(w)`` and ``weighted_sum(weights)``.
+
     Parameters
     ----------
     intercept : bool, default=True
         Whether each row gets a further entry of 1, before it is scaled.
     normalize : bool, default=True
-        Whether all rows are scaled to norm 1; otherwise rows of a larger norm are refused.
+        Whether all rows are scaled to norm 1; otherwise only those of a larger norm are, and the others stay.
     several_classes, in_parts, sparse, one_column, ...
         As in `Form`.
     """
