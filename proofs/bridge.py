@@ -37,6 +37,7 @@ FUNCTIONS = {  # of the groups of grid.py
     "bill_mu": "accounting.bill_noise",
     "bill_noise": "accounting.bill_noise",
     "survey_mu": "accounting.opening.survey_noise",
+    "survey_rho": "accounting.opening.survey_noise",
     "survey_noise": "accounting.opening.survey_noise",
     "opening_threshold": "accounting.opening.opening_threshold",
 }
@@ -528,7 +529,7 @@ ROWS = (
         "proofs_privacy.md#A survey and its learner",
         "",
         "Survey.words_and_labels Survey.survey_curve Survey.survey_and_learner Plans.lone_of_columns",
-        "survey survey_mu survey_noise opening_threshold",
+        "survey survey_mu survey_rho survey_noise opening_threshold",
         "mechanisms/test_opening.py::test_a_survey_costs_what_its_words_and_its_labels_cost_together",
         f"{_REPLAYS}::test_words_leave_the_other_answers_what_their_theorem_says",
         "discovery: labels at the delta of words",

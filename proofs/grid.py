@@ -168,6 +168,12 @@ def concentrated():
         plan = sparse_sample_plan(epsilon, 1e-6, n_releases=draws, max_length=100)
         assert plan.composition != "pure"
         yield fits(f"sparse_sample_plan_{k}", draws * Fraction(plan.exponent) ** 2 / 2, epsilon, 1e-6 / 2)
+    for k, share in enumerate((Fraction(6, 100), Fraction(1, 4)), 1):
+        told = Fraction(2, 10**7)
+        noise = survey_noise(1, 1e-6, share, moves=30, unit=1 << 30, words=told, kind="zcdp")
+        left = sum(Fraction(cost.size) for cost in noise.total if cost.kind == "zcdp")
+        rho = 30 * Fraction(1 << 30) ** 2 / (2 * Fraction(noise.sigma) ** 2) + left
+        yield fits(f"survey_rho_{k}", rho, 1, Fraction(1, 10**6) - told)
 
 
 def others():
