@@ -44,7 +44,7 @@ WORDS_SHARE = Fraction(1, 10)  # of delta, for publishing words of columns, and 
 LOOKS = Fraction(1, 50), Fraction(1, 25)  # shares of either look in the bill
 PAIR = Fraction(25, 4)  # times as much of epsilon and delta for the survey
 LABEL_WEIGHTS = 1, 2, 4  # shares of labels, as multiples of that of a look
-COMMON_CELL, COMMON_LABEL, RARE_LABEL = 0.25, 0.3, 0.02  # shares of the rows
+COMMON_CELL, COMMON_LABEL, RARE_LABEL = 0.15, 0.3, 0.02  # shares of the rows
 ROWS_A_COLUMN = 30  # from which arrays are surveyed at epsilon 1, and those of FEW_COLUMNS from FEW_ROWS_A_COLUMN
 FEW_COLUMNS, FEW_ROWS_A_COLUMN = 32, 8
 BINS, CELLS = 32, 128  # of numbers or dates of a column: at most about so many bins, and cells of the second look
@@ -301,16 +301,19 @@ class Spread:
         """Return the cells that a second look confirms, which counts parts of the cells, and their rows in these parts.
 
         `ends` are those of the parts, in the form that `snap` gives to ends. A cell is confirmed if its parts have more
-        than half of its rows together.
+        than half of its rows together. A part between two cells that hold rows, none of which was clear in the first
+        look, has its own rows if they are: around 0 there are many cells, each with few rows.
         """
-        kept, parts = np.zeros(len(self.rows)), np.zeros(len(noisy))
+        kept, parts = np.zeros(len(self.rows)), np.where(noisy > LIKELY * deviation, noisy, 0.0)
+        seen, divided = np.zeros(len(noisy), bool), np.zeros(len(noisy))
         for cell in np.flatnonzero(self.rows):
             first, last = np.searchsorted(ends, snap(self._ends[cell : cell + 2]))
             within = slice(first, max(last, first + 1))  # a part of its own, or one that it shares
+            seen[within] = True
             if 2 * noisy[within].sum() > self.rows[cell]:
                 kept[cell] = self.rows[cell]
-                parts[within] += _halved(noisy[within].tolist(), float(self.rows[cell]), deviation)
-        return Spread(kept, self._ends), Spread(parts, ends)
+                divided[within] += _halved(noisy[within].tolist(), float(self.rows[cell]), deviation)
+        return Spread(kept, self._ends), Spread(np.where(seen, divided, parts), ends)
 
     def held(self) -> np.ndarray:
         """Return the ends of the cells that hold rows."""
@@ -384,7 +387,7 @@ class _Part:
         cells, parts = self._first.refined(noisy[1:-1], deviation, edges, self._snap)
         self.confirmed = cells.total > 0
         if self.confirmed:
-            self._first, self._spread, self.rows = cells, parts, cells.total
+            self._first, self._spread, self.rows = cells, parts, parts.total
 
     def edges(self, bins, beyond):
         """Return the edges of bins of as many rows each, at most about so many, and of the cells of the first look.

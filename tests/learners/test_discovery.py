@@ -438,7 +438,8 @@ def test_groups_that_are_clear_of_noise_have_codes_where_hardly_any_other_rows_a
     n = 4_000
     y = rng.random(n) < 0.5
     word = np.where(rng.random(n) < 0.7, "most", np.where(y, "one", "two"))
-    model = dpfast.HalfspaceClassifier(0.4, random_state=0).fit(pd.DataFrame({"word": word, "x": y * 1.0, "z": 1.0}), y)
+    frame = pd.DataFrame({"word": word, "x": y * 1.0, "z": 1.0})
+    model = dpfast.HalfspaceClassifier(0.4, encoder_share=0.04, random_state=0).fit(frame, y)
     found = model.encoder_.schema_.columns[0]
     assert found.values == ("most",)
     assert found.groups == tuple(sorted(map(word_group, ("one", "two"))))
@@ -481,7 +482,7 @@ def test_noise_makes_no_kind_of_a_column_of_texts():
         schema = Schema([Discovered(name) for name in frame])
         encoder = dpfast.TableEncoder(schema, epsilon=0.5, random_state=seed).fit(frame)
         kinds += [column.dates is not None or column.numbers is not None for column in encoder.schema_.columns]
-    assert sum(kinds) <= 2  # of 240; 17 before
+    assert sum(kinds) <= 2  # of 240
 
 
 def test_rows_of_a_cell_are_divided_where_halves_clearly_differ():
@@ -597,3 +598,16 @@ def test_forty_columns_of_rare_yes_are_as_good_as_declared(name):
         return roc_auc_score(y[n:], model.decision_function(frame[n:]))
 
     assert auc() > auc(schema=schema) - 0.02
+
+
+@pytest.mark.parametrize("columns", ["uniform", "normal"])
+def test_columns_around_zero_have_bins_there(columns):
+    """Near 0 are many cells, each with few rows; together they have as many as others."""
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X = rng.uniform(-1, 1, (3000, 4)) if columns == "uniform" else rng.normal(size=(3000, 4))
+        y = X.sum(axis=1) > 0
+        model = dpfast.HalfspaceClassifier(random_state=seed).fit(pd.DataFrame(X, columns=[*"abcd"]), y)
+        for column in model.encoder_.schema_.columns:
+            near = np.array([edge for edge in column.numbers if -0.5 <= edge <= 0.5])
+            assert np.diff(near).max() <= 0.35, column.numbers
