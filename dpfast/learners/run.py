@@ -1,7 +1,6 @@
 """What a learner may do with rows: ask for sums over them, and release these with the noise of its plan."""
 
 from collections.abc import Callable, Iterator
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -231,8 +230,10 @@ class Run:
         object
         """
         self._planned(name, size, {ExponentialDraw: "exponential", Proved: "proved"}, "draws")
-        most = self._plan[name].times - self._used[name]
-        drawn: Any = islice(sample(self._noise[name], self._paid.rng), most)
+        times = self._plan[name].times
+        most = times - self._used[name]
+        left = iter(lambda: self._used[name] < times, False)  # others may be made between two of these
+        drawn: Any = (each for _, each in zip(left, sample(self._noise[name], self._paid.rng), strict=False))
         for each in self._progress(drawn, name, most) if progress else drawn:
             yield self._counted(name, each)
 
@@ -293,6 +294,8 @@ class Run:
     def _next(self, name, size, kinds, verb, times=1):
         """Return the mechanism of the next releases of this name in a word, and their noise; or refuse them."""
         kind, noise = self._planned(name, size, kinds, verb, times), self._noise[name]
+        if isinstance(noise, tuple) and times > 1:
+            raise RuntimeError(f"{name!r} has noise for each release, and {times} were to be made at once")
         return kind, noise[self._used[name]] if isinstance(noise, tuple) else noise
 
     def _planned(self, name, size, kinds, verb, times=1):
@@ -306,7 +309,7 @@ class Run:
         if kind is None:
             raise RuntimeError(f"{name!r} is planned as {type(planned).__name__}, which run.{verb} does not make")
         used = self._used[name]
-        if used + times > planned.times:
+        if not used <= used + times <= planned.times:
             raise RuntimeError(f"{name!r} is planned {planned.times} times, and was released {used} times")
         if size > planned.size:
             raise RuntimeError(f"{name!r} is planned with at most {planned.size:,} entries, got {size:,}")

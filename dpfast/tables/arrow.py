@@ -291,8 +291,18 @@ def _whole(array):
             of = pa.DictionaryArray.from_arrays
             chunks = [of(each.indices.cast(pa.int32()), each.dictionary) for each in array.chunks]
             array = pa.chunked_array(chunks, pa.dictionary(pa.int32(), array.type.value_type))
-        return array.chunk(0) if array.num_chunks == 1 else pa.concat_arrays(array.chunks or [pa.array([], array.type)])
-    return array
+        array = (
+            array.chunk(0) if array.num_chunks == 1 else pa.concat_arrays(array.chunks or [pa.array([], array.type)])
+        )
+    return array.cast(_TEXT) if pa.types.is_string_view(array.type) else array  # of views no rows can be taken
+
+
+def rows_of(table: pa.Table | pa.RecordBatch | pa.Array | pa.ChunkedArray, rows: np.ndarray) -> Any:
+    """Return these rows of a table or a column of Arrow, with text in the type of which rows can be taken."""
+    if not hasattr(table, "schema"):
+        return (table.cast(_TEXT) if pa.types.is_string_view(table.type) else table).take(rows)
+    known = [each.with_type(_TEXT) if pa.types.is_string_view(each.type) else each for each in table.schema]
+    return table.cast(pa.schema(known, table.schema.metadata)).take(rows)
 
 
 def _plain(array):

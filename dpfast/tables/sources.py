@@ -18,7 +18,7 @@ import pyarrow as pa
 from dpfast.parts import MemoryParts, Piece
 from dpfast.parts.blocks import Table
 from dpfast.tables.arrays import as_numbers, as_objects, is_frame
-from dpfast.tables.arrow import ArrayStore, Frame, UnitStore, header_of, reads_of
+from dpfast.tables.arrow import ArrayStore, Frame, UnitStore, header_of, reads_of, rows_of
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.discovered import Discovered, refuse_many
 from dpfast.tables.encoding import Encoding
@@ -382,7 +382,7 @@ def _picked(table: Any, kept: np.ndarray) -> Any:
     if hasattr(table, "iloc"):
         return table.iloc[np.flatnonzero(kept)]
     if hasattr(table, "num_rows") or (hasattr(table, "type") and hasattr(table, "take")):  # of Arrow
-        return table.take(np.flatnonzero(kept))
+        return rows_of(table, np.flatnonzero(kept))
     if isinstance(table, list | tuple):
         return [row for row, keep in zip(table, kept, strict=True) if keep]
     if hasattr(table, "tocsr"):

@@ -243,6 +243,28 @@ def test_a_sampler_draws_as_many_as_are_planned_or_fewer(learner, end):
     assert tuple(model.privacy_.events[0]) == ("rules", made, 3)
 
 
+def test_samplers_in_turn_draw_no_more_than_is_planned(learner):
+    drawn = []
+
+    def does(rows, run):
+        samplers = [run.draws("rules", 4, lambda noise, rng: iter([1, 2, 3])) for _ in range(2)]
+        drawn.extend([next(samplers[0]), next(samplers[1]), *samplers[0], *samplers[1]])
+
+    model = learner(does, rules=Proved("exponential", 0.5, size=4, times=3))
+    assert drawn == [1, 1, 2]
+    assert tuple(model.privacy_.events[0]) == ("rules", 3, 3)
+
+
+def test_releases_with_noise_of_their_own_are_not_made_at_once(learner):
+    def does(rows, run):
+        run.release("sums", [1, 2], times=2)
+
+    with pytest.raises(RuntimeError, match="'sums' has noise for each release, and 2 were to be made at once"):
+        learner(does, sums=Proved("gaussian", (1.0, 1e9), times=2))
+    with pytest.raises(RuntimeError, match="planned 2 times"):
+        learner(lambda rows, run: run.release("sum", [1], times=-1), sum=GaussianSum(2, times=2))
+
+
 def test_an_interrupted_fit_has_the_model_that_a_function_shows_and_all_releases_until_then(learner):
     kind, budget = type(learner(lambda rows, run: None, sum=GaussianSum(2))), dpfast.accounting.Budget(9.0, 1e-5)
     model, state = kind(random_state=0, budget=budget), []

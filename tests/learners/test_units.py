@@ -354,3 +354,14 @@ def test_units_of_too_many_rows_are_bounded_in_columns_of_every_library(column):
             model = dpfast.HalfspaceClassifier(20.0, n_rounds=2, random_state=0)
             model.fit(rows, column(y), classes=[0, 1], units=units, rows_per_unit=most)
             assert model.privacy_.rows_per_unit == most
+
+
+def test_units_of_too_many_rows_are_bounded_in_views_of_text():
+    names, who = ["clerk", "smith"] * 20, np.arange(40) // 4
+    for kind in (pa.string(), pa.string_view()):
+        table = pa.table({"job": pa.array(names, kind), "buys": pa.array(["no", "yes"] * 20, kind)})
+        for rows in (table, table.to_batches()[0], {name: table[name] for name in table.column_names}):
+            model = dpfast.HalfspaceClassifier(schema="discover", random_state=1)
+            model.fit(rows, "buys", classes=["no", "yes"], units=who, rows_per_unit=2)
+            assert model.classes_.tolist() == ["no", "yes"]
+            assert model._facts["rows"] == 20
