@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from dpfast.accounting.claims import claim_of_file
-from dpfast.learners.parameters import Kind, count, unsaved
-from dpfast.learners.saving import CARD, Saved, entries, read_document, reals
+from dpfast.learners.parameters import Kind, PrivateParameters, count, unsaved
+from dpfast.learners.saving import CARD, entries, read_document, reals
 from dpfast.tables.labels import two_classes
 
 _ENTRIES = (
@@ -80,9 +80,7 @@ def _kind(name):
     """Return the class whose models have this name, or None; a class of dpfast is imported, others must have been."""
     if name in _HOMES:
         import_module(f"dpfast.learners.{_HOMES[name]}")
-    from dpfast.learners.private import PrivateClassifier  # slow to import, and not needed to refuse a file
-
-    waiting: list[Any] = [Saved, PrivateClassifier]
+    waiting: list[Any] = [PrivateParameters]
     while waiting:
         kind = waiting.pop()
         if vars(kind).get("_model") == name:

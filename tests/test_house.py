@@ -1,6 +1,9 @@
 """The house: rooms that import one way, files of one noun, nothing private taken from a neighbour."""
 
 import ast
+import importlib
+import inspect
+import pkgutil
 import re
 import subprocess
 import sys
@@ -9,6 +12,8 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
+
+import dpfast.learners
 
 HERE = Path(__file__).resolve().parents[1]
 PACKAGE, CSRC = HERE / "dpfast", HERE / "csrc"
@@ -118,6 +123,15 @@ def test_no_private_name_is_imported(edges):
         (module, target, name) for module, target, name, _ in edges if name.startswith("_") and not name.endswith("__")
     ]
     assert private == []
+
+
+def test_a_line_of_inheritance_has_five_of_our_classes_at_most():
+    found = set()
+    for module in pkgutil.walk_packages(dpfast.learners.__path__, "dpfast.learners."):
+        found.update(each for each in vars(importlib.import_module(module.name)).values() if inspect.isclass(each))
+    lines = {each: [kind for kind in each.__mro__ if kind.__module__.startswith("dpfast.")] for each in found}
+    assert {each for each, line in lines.items() if len(line) > 5} == set()
+    assert {len(line) for line in lines.values()} >= {4, 5}
 
 
 def test_no_c_file_includes_python():

@@ -13,14 +13,14 @@ from dpfast.accounting import Budget, PrivacySpend, Release
 from dpfast.files.encodings import source_of
 from dpfast.learners.batches import in_batches
 from dpfast.learners.discovery import discover, plan
-from dpfast.learners.fitting import Fit, Private, Public
-from dpfast.learners.parameters import SCHEMA, Parameters, SchemaLike, estimator, parameter
+from dpfast.learners.fitting import Charge, Fit, Public, fitting, publish
+from dpfast.learners.parameters import SCHEMA, Parameters, PrivateParameters, SchemaLike, estimator, parameter
 from dpfast.learners.scikit import BaseEstimator, TransformerMixin
 from dpfast.tables.arrays import refuse_parts
 
 
 @estimator
-class TableEncoder(TransformerMixin, Private, BaseEstimator):
+class TableEncoder(TransformerMixin, PrivateParameters, BaseEstimator):
     """Encode the rows of a table as codes, by a schema; a transformer for pipelines.
 
     The codes of a row depend on the row, the schema and the discovered facts only. Declared facts cost nothing. The
@@ -159,7 +159,7 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
 
     def _declared(self, encoding: Any) -> Self:
         """Set the attributes for a schema that declares a whole table; nothing is spent."""
-        self._become(self._public(encoding))
+        self._reads(encoding)
         found: dict[str, dict[str, Any]] = {}
         self.schema_, self.found_, self.privacy_ = encoding.schema, found, PrivacySpend(0.0, 0.0, self.neighbors)
         self.other_: dict[str, float] = {}
@@ -167,16 +167,13 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
 
     def _found(self, encoding: Any, found: Any, planned: Any, run: Fit) -> Self:
         """Set the attributes from what a learner's fit discovered; the claim is the learner's."""
-        self._become(self._public(encoding))
+        self._reads(encoding)
         assert run.claim is not None
         self.schema_, self.found_, self.other_ = found.schema, _facts(encoding.schema), found.other
         self.privacy_ = replace(
             run.claim, cost=planned.cost, events=(Release("survey", 1, 1),), reproducible=run.reproducible
         )
         return self
-
-    def _publish(self, run):
-        self.schema_ = run.released
 
     def _fit(self, source):
         p = self._checked()
@@ -187,15 +184,19 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
         if not encoding.n and self.neighbors == "replace":
             raise ValueError("X must have at least one row, the table has none")
         counts = encoding.counts()
-        with self._fitting(p.rng) as run:
+        with fitting(self, p.rng) as run:
             run.charge(self._public(encoding), p.plan.cost, survey=1)
-            run.released = p.schema
+            run.attributes["schema_"] = p.schema
             n = encoding.n if self.neighbors == "replace" else None
             found = discover(encoding, counts, p.plan, run.rng, (), n)
-            run.released = found.schema
-            run.attributes |= {"found_": _facts(p.schema), "other_": found.other}
+            run.attributes |= {"schema_": found.schema, "found_": _facts(p.schema), "other_": found.other}
             run.used["survey"] += 1
         return encoding
+
+    def _reads(self, encoding):
+        """Delete all fitted attributes and set those of the columns that are read."""
+        public = self._public(encoding)
+        publish(self, public.attributes(), Charge(self).facts(public))
 
     @staticmethod
     def _public(encoding):

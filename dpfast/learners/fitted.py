@@ -10,7 +10,7 @@ from sklearn.utils.validation import validate_data
 from dpfast.accounting.claims import claim_of_file
 from dpfast.learners.base import check_columns
 from dpfast.learners.encoder import TableEncoder
-from dpfast.learners.fitting import Public
+from dpfast.learners.fitting import OUTLINE, Charge, Public, publish
 from dpfast.learners.saving import entries, found_facts, found_shares
 from dpfast.tables.arrays import as_objects, refuse_masked, with_text_names
 from dpfast.tables.codes import CodeTable
@@ -19,8 +19,6 @@ from dpfast.tables.discovered import Discovered
 from dpfast.tables.encoding import Encoding, encode
 from dpfast.tables.schema import Schema
 from dpfast.tables.sources import with_names
-
-OUTLINE = "_outline"  # of codes as the learner reads them, kept beside the attributes of a model
 
 
 class ModelReader:
@@ -70,7 +68,8 @@ class ModelReader:
         model.encoder_ = encoder = TableEncoder(
             schema, claim.epsilon or 1.0, claim.delta or 1e-6, neighbors=model.neighbors
         )
-        encoder._become(Public(0, len(names), names))
+        public = Public(0, len(names), names)
+        publish(encoder, public.attributes(), Charge(encoder).facts(public))
         encoder.schema_, encoder.privacy_ = schema, claim
         encoder._nameless = all(
             isinstance(each, Discovered) and each.name == f"x{j}" for j, each in enumerate(schema.columns)

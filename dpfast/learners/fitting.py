@@ -5,21 +5,21 @@ has changed, or pays; afterwards it counts releases. What was released is publis
 fit is interrupted. If part of a table's schema has to be discovered, everything is charged before the discovery, in one
 charge; the second call of `charge` then only names the releases that are already paid for.
 
-Classifiers of tables are fitted by `dpfast.learners.transaction`. Estimators of other data inherit `Private`:
+Classifiers of tables are fitted by `dpfast.learners.transaction`, estimators of other data by `fitting`:
 
     p = self._checked()                     # plain values; refuses invalid parameters and an insufficient budget
-    with self._fitting(p.rng) as run:       # nothing is spent yet
+    with fitting(self, p.rng) as run:       # nothing is spent yet
         state = ...                         # whatever else may fail has failed after this line
         run.charge(public, cost, rounds=p.rounds)
         for answer in answers(state, p.rounds, run.rng):
-            run.release("rounds", answer)
-    return self                             # `_publish` has set the attributes that were released, and the claim
+            run.release("rounds", lambda: answer)
+    return self                             # with the attributes that were released, and the claim
 """
 
 import signal
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -28,8 +28,10 @@ import numpy as np
 from dpfast import random
 from dpfast.accounting import Cost, PrivacySpend, Release
 from dpfast.accounting.claims import warn, warn_of_caller, warn_of_claim
-from dpfast.learners.parameters import PrivateParameters
-from dpfast.mechanisms.draws import ExclusiveAccess
+
+OUTLINE = "_outline"  # of codes as a learner reads them, kept beside the attributes of a model
+STREAM = "_state"  # of a stream that goes on
+_REPLACED = "_facts", OUTLINE, STREAM  # by each fit, like attributes
 
 
 @dataclass
@@ -203,121 +205,49 @@ class Fit:
         return self._shown[1]
 
 
-class Private(PrivateParameters):
-    """Mixin of private estimators; makes the charge and the claim of a fit.
+def publish(estimator: Any, made: dict[str, Any], facts: dict[str, Any]) -> None:
+    """Replace the fitted attributes of an estimator, and the public facts of its fit; a stream ends."""
+    known = vars(estimator)
+    for name in [name for name in known if name in _REPLACED or (name[-1] == "_" and name[0] != "_")]:
+        del known[name]
+    known.update(made, _facts=facts)
 
-    The estimator has the parameters `epsilon`, `delta`, `neighbors`, `budget` and `random_state`; a subclass defines
-    `_publish`.
+
+def attributes_of(model: Any) -> dict[str, Any]:
+    """Return the attributes that a learner has by a model."""
+    return {"model_": model} | {f"{name}_": value for name, value in model.attributes().items()}
+
+
+@contextmanager
+def fitting(
+    estimator: Any, rng: np.random.Generator, attributes: Callable[[Any], dict] = attributes_of
+) -> Iterator[Fit]:
+    """Run the block; once it has charged, publish everything that it released, also if it is interrupted.
+
+    `attributes` gives the attributes by which an estimator shows a released model.
     """
-
-    privacy_: PrivacySpend
-
-    @contextmanager
-    def _fitting(self, rng: np.random.Generator) -> Iterator[Fit]:
-        """Run the block; once it has charged, publish everything that it released, also if it is interrupted."""
-        run = Fit(Charge(self), rng)
-        try:
-            yield run
-        finally:
-            if run.claim is not None:
-                run_uninterrupted(self._settle, run)
-
-    def _settle(self, run: Fit) -> None:
-        """Replace the fitted attributes by those of the released model, complete or partial, and its claim."""
-        assert run.public is not None
-        self._become(run.public)
-        if run.label is not None:
-            self._facts["label"] = run.label
-        if run.learns:
-            self.privacy_ = run.claim_so_far()
-            self._publish(run)
-            vars(self).update(run.attributes)
-
-    @contextmanager
-    def _spending(
-        self, public: Public, rng: np.random.Generator, cost: Sequence[Cost] = (), **releases: int | None
-    ) -> Iterator[Fit]:
-        """Charge, then run the block like `_fitting`; the other parameters are those of `Fit.charge`."""
-        with self._fitting(rng) as run:
-            run.charge(public, cost, learns=True, **releases)
-            yield run
-
-    def _reliability(self) -> list[Any]:
-        """Return predicted probabilities beside the shares that came true; empty if no counts were released."""
-        return []
-
-    def _forget(self) -> None:
-        """Delete the fitted attributes."""
-        for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
-            delattr(self, name)
-
-    def _become(self, public: Public) -> None:
-        """Delete all fitted attributes and set the public attributes of the new model."""
-        self._forget()
-        for name, value in public.attributes().items():
-            setattr(self, name, value)
-        self._facts = Charge(self).facts(public)
-
-    def _publish(self, run: Fit) -> None:
-        """Set the released attributes, from `run.released` and public values alone."""
-        raise NotImplementedError
-
-    def __getstate__(self):
-        """Return the state without the `random_state` of a fitted model, like `save`: it would reveal the noise."""
-        state = super().__getstate__()
-        return state | {"random_state": None} if self.__sklearn_is_fitted__() else state
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "privacy_" in vars(self)
+    run = Fit(Charge(estimator), rng)
+    with settling(run, _settle, estimator, run, attributes):
+        yield run
 
 
-class Streamed(Private):
-    """Mixin of private estimators that learn from a stream.
+@contextmanager
+def settling(run: Fit, settle: Callable[..., None], *arguments: Any) -> Iterator[None]:
+    """Run the block; once it has charged, call `settle`, which publishes what was released, also after Ctrl-C."""
+    try:
+        yield
+    finally:
+        if run.claim is not None:
+            run_uninterrupted(settle, *arguments)
 
-    The state between calls, `_state`, is private and holds the paid `run`. It is never copied to another process by a
-    fork or a pickle. Only one call at a time may use it. A call that is interrupted ends the stream, since rows given
-    again would count twice.
-    """
 
-    _state: Any
-
-    def _alone(self) -> AbstractContextManager[None]:
-        """Return a context for a whole call; it refuses a second thread and a forked process."""
-        return self._owned().used()
-
-    def _owned(self) -> ExclusiveAccess:
-        """Return the owner of the stream: the process that calls this first."""
-        return vars(self).setdefault("_access", ExclusiveAccess(f"the stream of a {type(self).__name__}"))
-
-    @contextmanager
-    def _publishing(self) -> Iterator[None]:
-        """Publish at the end of the block what was released in it; an interruption ends the stream."""
-        run = self._state.run
-        try:
-            yield
-        except BaseException:
-            self._end()
-            raise
-        finally:
-            self._show(run)
-
-    def _show(self, run: Fit) -> None:
-        """Publish the releases so far, and their claim."""
-        self._publish(run)
-        self.privacy_ = run.claim_so_far()
-
-    def _forget(self) -> None:
-        super()._forget()
-        self._end()
-
-    def _end(self) -> None:
-        """Delete the stream, if there is one."""
-        vars(self).pop("_state", None)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return the state without the stream: an unpickled model predicts but cannot continue learning."""
-        state: Any = super().__getstate__()
-        return {name: value for name, value in state.items() if name not in ("_state", "_access")}
+def _settle(estimator: Any, run: Fit, attributes: Callable[[Any], dict]) -> None:
+    """Replace the fitted attributes of an estimator by those of what was released, and its claim."""
+    assert run.public is not None
+    made = run.public.attributes() | {"privacy_": run.claim_so_far()}
+    for model in run.released:
+        made |= attributes(model())
+    publish(estimator, made | run.attributes, run.charges.facts(run.public))
 
 
 @contextmanager

@@ -354,6 +354,14 @@ class PrivateParameters(Parameters):
             p.budget.foresee(self.epsilon, self.delta, neighbors=self.neighbors)
         return p
 
+    def __getstate__(self) -> Any:
+        """Return the state without the `random_state` of a fitted model, like `save`: it would reveal the noise."""
+        state: Any = super().__getstate__()
+        return state | {"random_state": None} if self.__sklearn_is_fitted__() else state
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "privacy_" in vars(self)
+
 
 LARGEST_SCALE = 1 << 52  # of noise that the kernels draw
 

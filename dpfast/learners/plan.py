@@ -327,23 +327,6 @@ class Plan(Mapping[str, Mechanism]):
         return _solve(self, task, types)
 
 
-class Planner:
-    """Mixin of estimators whose releases are those of a plan."""
-
-    def plan(self, task: Task) -> Plan:
-        """Return everything that is released; a function of the parameters and of the task alone.
-
-        Parameters
-        ----------
-        task : Task
-
-        Returns
-        -------
-        Plan
-        """
-        raise NotImplementedError
-
-
 def sqrt_up(square: Number) -> Fraction:
     """Return the square root of a number > 0, rounded up, for sensitivities.
 

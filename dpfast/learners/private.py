@@ -14,7 +14,8 @@ from dpfast.kernels import reals
 from dpfast.learners import transaction
 from dpfast.learners.base import call_callbacks, refuse_weights
 from dpfast.learners.batches import in_batches
-from dpfast.learners.fitted import OUTLINE, ModelReader
+from dpfast.learners.fitted import ModelReader
+from dpfast.learners.fitting import OUTLINE, attributes_of
 from dpfast.learners.forms import Codes
 from dpfast.learners.model import Model, decisions, model_of, overrides, read_model
 from dpfast.learners.others import score
@@ -22,7 +23,7 @@ from dpfast.learners.parameters import VERBOSE, PrivateParameters, SchemaLike, e
 from dpfast.learners.plan import Plan, Spending, Task, spending_of
 from dpfast.learners.reading import ENCODER_SHARE, SCHEMA_OR_NONE
 from dpfast.learners.run import Rows, Run
-from dpfast.learners.saving import add_facts, document_of, stated_parameters, write_model
+from dpfast.learners.saving import document_of, name_label, save, stated_parameters
 from dpfast.learners.scikit import BaseEstimator, CallbackSupportMixin, ClassifierMixin
 
 
@@ -79,6 +80,9 @@ class PrivateClassifier(PrivateParameters, CallbackSupportMixin, ClassifierMixin
     schema: SchemaLike | None = SCHEMA_OR_NONE
     encoder_share: float | str = ENCODER_SHARE
     verbose: bool = VERBOSE
+    save = save
+    name_label = name_label
+    _stated = stated_parameters
     score = score
     _model = ""
 
@@ -240,30 +244,6 @@ class PrivateClassifier(PrivateParameters, CallbackSupportMixin, ClassifierMixin
         chances = reals.exp(odds - odds.max(axis=1, keepdims=True))
         return chances / chances.sum(axis=1, keepdims=True)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the released model to a JSON file for `dpfast.load`; the file is replaced atomically.
-
-        Parameters
-        ----------
-        path : str or path-like
-
-        Notes
-        -----
-        The file holds the parameters, the released model and its privacy claim; it holds no data, no budget and no
-        random state. The file is on the disk when this method returns, and `load` detects any later damage.
-        """
-        write_model(self, path)
-
-    def name_label(self, name: str) -> None:
-        """Set the name of the label that a fitted model predicts, for its file and its page.
-
-        Parameters
-        ----------
-        name : str
-            A public name, like the names of columns.
-        """
-        add_facts(self, label=name)
-
     def report(self, path: str | os.PathLike[str]) -> None:
         """Write a self-contained HTML page with predictions, accuracy, privacy claim, the model and its table.
 
@@ -292,9 +272,6 @@ class PrivateClassifier(PrivateParameters, CallbackSupportMixin, ClassifierMixin
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return "privacy_" in vars(self)
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.input_tags.sparse = self.reads.sparse
@@ -303,10 +280,7 @@ class PrivateClassifier(PrivateParameters, CallbackSupportMixin, ClassifierMixin
         return tags
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state without the `random_state` of a fitted model, like `save`: it would reveal the noise."""
-        whole: Any = super().__getstate__()
-        state = {name: value for name, value in whole.items() if name != OUTLINE}
-        return state | {"random_state": None} if self.__sklearn_is_fitted__() else state
+        return {name: value for name, value in super().__getstate__().items() if name != OUTLINE}
 
     def _released_model(self) -> Any:
         """Return the model; refuse if there is none."""
@@ -335,9 +309,6 @@ class PrivateClassifier(PrivateParameters, CallbackSupportMixin, ClassifierMixin
     def _document(self) -> dict[str, Any]:
         return document_of(self, self._released(), self._width, self._names, **self._released_model().file_entries())
 
-    def _stated(self) -> dict[str, Any]:
-        return stated_parameters(self)
-
     def _released(self) -> Any:
         values = self._released_model().to_dict()
         return values if model_of(type(self)) else {type(self.model_).__name__: values}
@@ -346,12 +317,12 @@ class PrivateClassifier(PrivateParameters, CallbackSupportMixin, ClassifierMixin
         ModelReader(self).restore(saved)
 
     def _restore(self, saved: Any) -> None:
-        vars(self).update(transaction.attributes_of(self.read_model(saved, self._saved_task())))
+        vars(self).update(attributes_of(self.read_model(saved, self._saved_task())))
 
     def _restore_entries(self, document: dict[str, Any]) -> None:
         """Read what the file holds besides the model itself, for all models that know of it."""
         known = {name: document[name] for name in document if name == "class_counts"} | document.get("card", {})
-        vars(self).update(transaction.attributes_of(self.model_.with_entries(known, self._saved_task())))
+        vars(self).update(attributes_of(self.model_.with_entries(known, self._saved_task())))
 
     def _saved_task(self):
         """Return what the file of a model says of its task; whether there is a schema, by `sizes`."""

@@ -20,52 +20,30 @@ FORMAT, FORMAT_VERSION = "dpfast model", 2
 CARD = "figures", "coef_noise", "code_shares", "count_noise", "class_sizes", "notes"
 
 
-class Saved:
-    """Mixin of private estimators that can be saved to a file, which `dpfast.load` reads.
+def save(self: Any, path: str | os.PathLike[str]) -> None:
+    """Write the released model to a JSON file for `dpfast.load`; the file is replaced atomically.
 
-    A subclass names its kind in `_model`, and converts its released state by `_released` and `_restore`.
+    Parameters
+    ----------
+    path : str or path-like
+
+    Notes
+    -----
+    The file holds the parameters, the released model and its privacy claim; it holds no data, no budget and no
+    random state. The file is on the disk when this method returns, and `load` detects any later damage.
     """
+    write_model(self, path)
 
-    n_features_in_: int
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the released model to a JSON file for `dpfast.load`; the file is replaced atomically.
+def name_label(self: Any, name: str) -> None:
+    """Set the name of the label that a fitted model predicts, for its file and its page.
 
-        Parameters
-        ----------
-        path : str or path-like
-
-        Notes
-        -----
-        The file holds the parameters, the released model and its privacy claim; it holds no data, no budget and no
-        random state. The file is on the disk when this method returns, and `load` detects any later damage.
-        """
-        write_model(self, path)
-
-    def name_label(self, name: str) -> None:
-        """Set the name of the label that a fitted model predicts, for its file and its page.
-
-        Parameters
-        ----------
-        name : str
-            A public name, like the names of columns.
-        """
-        add_facts(self, label=name)
-
-    def _document(self):
-        return document_of(self, self._released(), self.n_features_in_, None, **self._released_counts())
-
-    def _stated(self) -> dict[str, Any]:
-        return stated_parameters(self)
-
-    def _released_counts(self):
-        """Return the entry of noisy class counts, or none."""
-        return {}
-
-    def _restore_entries(self, document):
-        """Restore what a file holds besides the model itself."""
-        if "class_counts" in document:
-            self._restore_counts(document["class_counts"])
+    Parameters
+    ----------
+    name : str
+        A public name, like the names of columns.
+    """
+    add_facts(self, label=name)
 
 
 def document_of(model: Any, released: Any, width: int, names: Any, **more: Any) -> dict[str, Any]:

@@ -4,14 +4,12 @@ Nothing of the learner changes before the charge, and nothing is refused afterwa
 say, publishes what it released until then.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from typing import Any
 
 from dpfast.files.encodings import source_of
 from dpfast.learners.base import call_back, progress_bar
-from dpfast.learners.fitted import OUTLINE
-from dpfast.learners.fitting import Charge, Fit, run_uninterrupted
+from dpfast.learners.fitting import Charge, Fit, attributes_of, publish, settling
 from dpfast.learners.notes import notes_of, warn_of_lost
 from dpfast.learners.reading import TableReader
 from dpfast.learners.run import Rows, Run
@@ -38,14 +36,9 @@ def reader_of(learner: Any, source: Any, units: Any = None, *, vectors: bool = F
     return TableReader(learner, schema, source, units if isinstance(units, str) else None), checked.rng
 
 
-@contextmanager
-def publishing(learner: Any, reader: TableReader, run: Fit) -> Iterator[None]:
-    """Run the block; once it has charged, publish everything that it released, also if it is interrupted."""
-    try:
-        yield
-    finally:
-        if run.claim is not None:
-            run_uninterrupted(_settle, learner, reader, run)
+def publishing(learner: Any, reader: TableReader, run: Fit) -> AbstractContextManager[None]:
+    """Return a context; once its block has charged, everything released is published, also after an interruption."""
+    return settling(run, _settle, learner, reader, run)
 
 
 def _learn(learner, reader, table, run):
@@ -85,16 +78,3 @@ def _settle(learner, reader, run):
             made |= attributes_of(model())
     publish(learner, made, facts)
     learner.notes_ = [visible(note) for note in (*notes_of(learner, run.charges.rows_per_unit), *run.notes)]
-
-
-def publish(learner: Any, made: dict[str, Any], facts: dict[str, Any]) -> None:
-    """Replace the fitted attributes of a learner, and the public facts of its fit."""
-    known = vars(learner)
-    for name in [name for name in known if name in ("_facts", OUTLINE) or (name[-1] == "_" and name[0] != "_")]:
-        del known[name]
-    known.update(made, _facts=facts)
-
-
-def attributes_of(model: Any) -> dict[str, Any]:
-    """Return the attributes that a learner has by a model."""
-    return {"model_": model} | {f"{name}_": value for name, value in model.attributes().items()}

@@ -12,8 +12,7 @@ from forks import in_a_child
 import dpfast
 from dpfast import DPWinnowClassifier, RandomizedWeightedMajority, StatisticalQueryOracle
 from dpfast.accounting import BudgetExceeded
-from dpfast.learners.fitting import Streamed
-from dpfast.learners.winnow import streaming
+from dpfast.learners import streams
 from dpfast.littlestone import OnlineLittlestoneLearner, PointFunctions
 from dpfast.mechanisms import AboveThreshold, RepeatedThreshold
 from dpfast.mechanisms.draws import ExclusiveAccess
@@ -72,21 +71,17 @@ def test_whatever_owns_state_that_draws_is_in_the_table():
     covered = {
         Path(inspect.getsourcefile(base)) for kind in STATE for base in kind.__mro__ if "dpfast" in base.__module__
     }
-    covered.add(Path(inspect.getsourcefile(streaming)))  # the stream that a DPWinnowClassifier holds
+    covered.add(Path(inspect.getsourcefile(streams)))  # those that learners hold
     assert owners - covered == set()
     public = [getattr(dpfast.mechanisms, name) for name in dpfast.mechanisms.__all__]
     assert {each for each in public if inspect.isclass(each)} <= set(STATE)
-
-
-def _access(kind, each):
-    return each._owned() if issubclass(kind, Streamed) else each._access
 
 
 @pytest.mark.parametrize(("kind", "use"), USES)
 def test_a_second_thread_is_refused_while_one_is_at_it(kind, use):
     make, _, shared, _ = STATE[kind]
     each, told = make(), []
-    assert isinstance(_access(kind, each), ExclusiveAccess)
+    assert isinstance(each._access, ExclusiveAccess)
     if shared:
         pytest.skip("threads are counted each, by a lock")
 
@@ -96,7 +91,7 @@ def test_a_second_thread_is_refused_while_one_is_at_it(kind, use):
         except RuntimeError as error:
             told.append(str(error))
 
-    with _access(kind, each).used():
+    with each._access.used():
         thread = threading.Thread(target=second)
         thread.start()
         thread.join()

@@ -9,10 +9,18 @@ from sklearn.utils.validation import check_is_fitted
 from dpfast.accounting import linear_excess
 from dpfast.learners.base import call_back, call_callbacks, columns_of, progress_bar, refuse_weights
 from dpfast.learners.experts.playing import REPLACE, draws, follow
-from dpfast.learners.fitting import Private, Public
+from dpfast.learners.fitting import Public, fitting
 from dpfast.learners.model import FloatArray, Model
-from dpfast.learners.parameters import BETWEEN_0_AND_1, OUT_OF_RANGE, VERBOSE, choice, estimator, parameter
-from dpfast.learners.plan import Plan, Planner, Task
+from dpfast.learners.parameters import (
+    BETWEEN_0_AND_1,
+    OUT_OF_RANGE,
+    VERBOSE,
+    PrivateParameters,
+    choice,
+    estimator,
+    parameter,
+)
+from dpfast.learners.plan import Plan, Task
 from dpfast.learners.run import Run
 from dpfast.learners.scikit import BaseEstimator, CallbackSupportMixin
 from dpfast.tables.signed_rows import signed_rows
@@ -26,7 +34,7 @@ class Average(Model):
 
 
 @estimator
-class LinearMinimizer(Planner, Private, CallbackSupportMixin, BaseEstimator):
+class LinearMinimizer(PrivateParameters, CallbackSupportMixin, BaseEstimator):
     """Private minimizer of <theta, x> over the simplex, for vectors x without labels [DR11, Algorithm 17]_.
 
     There is one expert per coordinate. In round t an expert is drawn with probability proportional to exp(-eta * its
@@ -95,7 +103,8 @@ class LinearMinimizer(Planner, Private, CallbackSupportMixin, BaseEstimator):
         plan = self.plan(task)
         solved = plan.solve(task)
         public = Public(n, d, columns_of(X)[1], others={"learning_rate_": solved.noise["draws"], "n_rounds_": n})
-        with self._spending(public, p.rng, solved.cost, draws=n) as paid:
+        with fitting(self, p.rng, lambda model: {"theta_": model.theta}) as paid:
+            paid.charge(public, solved.cost, draws=n)
             run, drawn = Run(paid, plan, solved, self._progress), np.zeros(d, np.int64)
             run.show(lambda: Average(drawn / max(1, drawn.sum())))
             for experts in follow(run, rows, np.ones(n, np.int8), constant=False, mirrored=False):
@@ -103,6 +112,16 @@ class LinearMinimizer(Planner, Private, CallbackSupportMixin, BaseEstimator):
         return self
 
     def plan(self, task: Task) -> Plan:
+        """Return everything that a fit releases; a function of the parameters and of the task alone.
+
+        Parameters
+        ----------
+        task : Task
+
+        Returns
+        -------
+        Plan
+        """
         return Plan(draws=draws(task, self.calibration, task.n_columns))
 
     def _progress(self, rounds, what, total):
@@ -128,10 +147,6 @@ class LinearMinimizer(Planner, Private, CallbackSupportMixin, BaseEstimator):
         if not rounds:
             raise ValueError("nothing is proved of theta_: the fit was interrupted before its first draw")
         return linear_excess(self.learning_rate_, self.n_features_in_, rounds, failure=failure) + 2**-10
-
-    def _publish(self, run):
-        for average in run.released:
-            self.theta_ = average().theta
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -5,13 +5,13 @@ from typing import Any
 from dpfast import random
 from dpfast.accounting import Budget, PrivacySpend, Release
 from dpfast.learners.parameters import BUDGET, PrivateParameters, estimator, parameter
-from dpfast.learners.plan import Planner, Task
+from dpfast.learners.plan import Plan, Task
 from dpfast.learners.run import Run
 from dpfast.mechanisms.draws import ExclusiveAccess
 
 
 @estimator
-class Prepaid(Planner, PrivateParameters):
+class Prepaid(PrivateParameters):
     """Base of such objects; `_paid` has the parameters of the claim, whatever becomes of the attributes, and its cost.
 
     Attributes
@@ -24,6 +24,19 @@ class Prepaid(Planner, PrivateParameters):
         BUDGET,
         "dpfast.accounting.Budget or None, default=None\n    Charged (epsilon, delta) once, for all answers.",
     )
+
+    def plan(self, task: Task) -> Plan:
+        """Return everything that is released; a function of the parameters and of the task alone.
+
+        Parameters
+        ----------
+        task : Task
+
+        Returns
+        -------
+        Plan
+        """
+        raise NotImplementedError
 
     def _prepared(self) -> Any:
         """Return the checked parameters, which are those of the claim; the object does not keep its seed."""

@@ -11,12 +11,13 @@ from sklearn.utils.validation import check_is_fitted
 from dpfast.accounting.numbers import split
 from dpfast.learners.batches import in_batches
 from dpfast.learners.counted import CountedModel, counting, counts_name
-from dpfast.learners.fitting import Fit, Private, Public
+from dpfast.learners.fitting import Fit, Public, attributes_of, fitting
 from dpfast.learners.model import IntArray
 from dpfast.learners.parameters import (
     BETWEEN_0_AND_1,
     Kind,
     Parameters,
+    PrivateParameters,
     count,
     described,
     estimator,
@@ -24,10 +25,10 @@ from dpfast.learners.parameters import (
     parameter,
     real,
 )
-from dpfast.learners.plan import Plan, Planner, Proved, Task
+from dpfast.learners.plan import Plan, Proved, Task
 from dpfast.learners.probabilities import PROBABILITY_SHARE, confusion, if_counted
 from dpfast.learners.run import Run
-from dpfast.learners.saving import Saved
+from dpfast.learners.saving import document_of, name_label, save, stated_parameters
 from dpfast.learners.scikit import BaseEstimator, ClassifierMixin
 from dpfast.mechanisms import AboveThreshold, sparse_sample
 from dpfast.mechanisms.sparse_sample import votes
@@ -43,7 +44,7 @@ _KINDS = {kind.__name__: kind for kind in (FiniteClass, PointFunctions, Threshol
 
 
 @estimator
-class PrivatePointClassifier(Planner, Private, Saved, ClassifierMixin, BaseEstimator):
+class PrivatePointClassifier(PrivateParameters, ClassifierMixin, BaseEstimator):
     """Base of the private learners of a hypothesis class; has the parameters `hypothesis_class` and `dimension`.
 
     A subclass defines `_numbers`, which returns the numbers of a run with checked parameters, and `plan`.
@@ -78,6 +79,23 @@ class PrivatePointClassifier(Planner, Private, Saved, ClassifierMixin, BaseEstim
     Limit of the number of items on all lists of a fit or a release; learning that may exceed it is refused.""",
     )
 
+    save = save
+    name_label = name_label
+    _stated = stated_parameters
+
+    def plan(self, task: Task) -> Plan:
+        """Return everything that a fit or a stream releases; a function of the parameters and of the task alone.
+
+        Parameters
+        ----------
+        task : Task
+
+        Returns
+        -------
+        Plan
+        """
+        raise NotImplementedError
+
     def estimate(self) -> Any:
         """Return the numbers of a run and what it needs, from the parameters alone.
 
@@ -101,16 +119,11 @@ class PrivatePointClassifier(Planner, Private, Saved, ClassifierMixin, BaseEstim
         public = n_rows if whole.neighbors == "replace" else None
         task = Task(whole.epsilon, whole.delta, whole.neighbors, classes=(0, 1), n_rows=public)
         plan = self.plan(task)
-        solved, releases = plan.solve(task), {name: each.times for name, each in plan.items()}
-        with self._spending(self._public(n_rows), rng, solved.cost, **releases) as paid:
+        solved = plan.solve(task)
+        with fitting(self, rng) as paid:
+            releases: dict[str, Any] = {name: each.times for name, each in plan.items()}
+            paid.charge(Public(n_rows, 1, classes=np.array([0, 1])), solved.cost, **releases)
             yield Run(paid, plan, solved, lambda rounds, *_: rounds), paid
-
-    def _publish(self, run):
-        for model in run.released:
-            self._become_model(model())
-
-    def _become_model(self, model):
-        vars(self).update({"model_": model} | {f"{name}_": value for name, value in model.attributes().items()})
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the labels of points predicted by the last released hypothesis.
@@ -144,9 +157,6 @@ class PrivatePointClassifier(Planner, Private, Saved, ClassifierMixin, BaseEstim
             raise ValueError("X must have at least one point, got none")
         return points, labels
 
-    def _public(self, n_rows):
-        return Public(n_rows, 1, classes=np.array([0, 1]))
-
     def _dimension(self, p):
         """Return the dimension d in use: the declared one, or that of the class, which must have members."""
         p.hypothesis_class._check_members()
@@ -158,6 +168,19 @@ class PrivatePointClassifier(Planner, Private, Saved, ClassifierMixin, BaseEstim
     def _check_work(p, items):
         if items > p.max_work:
             raise ValueError(f"there may be {items:,} items on the teachers' lists, more than max_work={p.max_work:,}")
+
+    def _reliability(self):
+        return self.model_.reliability(self.classes_) if "model_" in vars(self) else []
+
+    def _document(self):
+        entries = self.model_.file_entries() if "model_" in vars(self) else {}
+        return document_of(self, self._released(), self.n_features_in_, None, **entries)
+
+    def _restore_entries(self, document):
+        """Restore what a file holds besides the model itself."""
+        if "class_counts" in document:
+            task = Task(self.epsilon, self.delta, classes=(0, 1))
+            vars(self).update(attributes_of(self.model_.with_entries(document, task)))
 
     def _released(self):
         kind = {"kind": type(self.hypothesis_class).__name__}
@@ -320,17 +343,7 @@ class CountedPointClassifier(PrivatePointClassifier):
     def _restore(self, released):
         super()._restore(released)
         step = released[self._step], bool(released["selected"])
-        self._become_model(Selected(self.hypothesis_, self._step, *step))
-
-    def _released_counts(self):
-        return self.model_.file_entries()
-
-    def _restore_counts(self, saved):
-        task = Task(self.epsilon, self.delta, classes=(0, 1))
-        self._become_model(self.model_.with_entries({"class_counts": saved}, task))
-
-    def _reliability(self):
-        return self.model_.reliability(self.classes_)
+        vars(self).update(attributes_of(Selected(self.hypothesis_, self._step, *step)))
 
     @if_counted("probability_share", "class_counts_")
     @in_batches("ndarray of float64, shape (n, n_classes)")

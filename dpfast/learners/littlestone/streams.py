@@ -2,16 +2,18 @@
 
 import warnings
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpfast.learners.fitting import Fit, Streamed
+from dpfast.learners.fitting import STREAM, Fit, attributes_of
 from dpfast.learners.model import Model
 from dpfast.learners.parameters import count, described, estimator
 from dpfast.learners.plan import Plan, Proved, Task
 from dpfast.learners.run import Run
+from dpfast.learners.streams import alone, continuing, without_stream
 
 from .hypothesis import Hypothesis, read_hypothesis
 from .hypothesis_class import HypothesisClass
@@ -30,7 +32,7 @@ class StreamModel(Model):
 
 
 @estimator
-class PointStream(Streamed, PrivatePointClassifier):
+class PointStream(PrivatePointClassifier):
     """Base of the learners of a stream; has the parameter `horizon`.
 
     A subclass defines `_new_state`, which returns a `Following`.
@@ -73,7 +75,7 @@ class PointStream(Streamed, PrivatePointClassifier):
             )
         p, examples = self._checked(), self._examples(X, y)
         self.__dict__.pop("_access", None)
-        with self._alone():
+        with alone(self):
             self._begin(p)
             self._follow(*examples)
         return self
@@ -126,7 +128,7 @@ class PointStream(Streamed, PrivatePointClassifier):
             )
             self._examples(X, y)
             return self.predict(X)
-        with self._alone():
+        with alone(self):
             if not self.__sklearn_is_fitted__():
                 p = self._checked()
                 examples = self._examples(X, y)
@@ -152,8 +154,18 @@ class PointStream(Streamed, PrivatePointClassifier):
 
     def _follow(self, points, labels):
         """Return the predictions of these rows after learning from them in order; publish the releases."""
-        with self._publishing():
-            return self._state.follow(points, labels)
+        state = self._state
+        with continuing(partial(self._show, state.run), partial(vars(self).pop, STREAM, None)):
+            return state.follow(points, labels)
+
+    def _show(self, run):
+        """Publish the releases so far, and their claim."""
+        for model in run.released:
+            vars(self).update(attributes_of(model()))
+        self.privacy_ = run.claim_so_far()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return without_stream(super().__getstate__())
 
     def _released(self):
         return {

@@ -32,6 +32,7 @@ from dpfast.learners.parameters import (
 from dpfast.learners.plan import Plan, Proved, Spending, Task
 from dpfast.learners.run import Rows, Run
 from dpfast.learners.saving import entries, integer
+from dpfast.learners.streams import alone, without_stream
 from dpfast.learners.votes import (
     SignedRows,
     coef_of,
@@ -251,9 +252,7 @@ class DPWinnowClassifier(CountedClassifier, name="winnow"):
         return WinnowModel(task.n_columns, weights, updates, n_updates, n_draws, rate, reads, *manner_of(self))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state without the stream: an unpickled model predicts but cannot continue learning."""
-        state = super().__getstate__()
-        return {name: value for name, value in state.items() if name not in ("_state", "_access")}
+        return without_stream(super().__getstate__())
 
     # ---- streams -----------------------------------------------------------------------------------------------------
 
@@ -304,7 +303,7 @@ class DPWinnowClassifier(CountedClassifier, name="winnow"):
 
     def close(self) -> None:
         """End the stream: this estimator still predicts, and another one may `resume` the checkpoint."""
-        with streaming.alone(self):
+        with alone(self):
             streaming.end(self)
 
     @classmethod

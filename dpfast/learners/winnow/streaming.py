@@ -3,19 +3,21 @@
 import math
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from copy import copy
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from itertools import accumulate
 from typing import Any
 
 import numpy as np
 
-from dpfast.learners.fitting import Charge, Fit
+from dpfast.learners.fitting import Charge, Fit, attributes_of, publish
 from dpfast.learners.model import Model
 from dpfast.learners.saving import entries, integer
-from dpfast.learners.transaction import attributes_of, publish, publishing, reader_of
+from dpfast.learners.streams import alone, continuing, owner
+from dpfast.learners.transaction import publishing, reader_of
 from dpfast.learners.votes import NOTHING, Histogram, Hypothesis, histogram
 from dpfast.learners.winnow.checkpoint import Checkpoint
 from dpfast.learners.winnow.model import first_hypothesis, model_of
@@ -32,7 +34,6 @@ from dpfast.learners.winnow.scores import (
     score_vector,
 )
 from dpfast.mechanisms import AboveThreshold
-from dpfast.mechanisms.draws import ExclusiveAccess
 from dpfast.tables import signed_rows
 from dpfast.tables.arrays import is_frame, refuse_parts
 from dpfast.tables.arrow import Frame
@@ -220,7 +221,7 @@ def follow(learner: Any, X: Any, y: Any, classes: Any) -> np.ndarray:
             )
         if state is not None:
             signs[blank] = 0
-            with _publishing(learner, state):
+            with continuing(partial(_show, learner, state), partial(end, learner)):
                 predicted = learner.classes_[_follow(learner, state, rows, signs)]
         return predicted
 
@@ -254,16 +255,6 @@ def end(learner: Any) -> None:
         file.close()
 
 
-def alone(learner: Any) -> Any:
-    """Return a context for a whole call; it refuses a second thread and a forked process."""
-    return owner(learner).used()
-
-
-def owner(learner: Any) -> ExclusiveAccess:
-    """Return the owner of the stream: the process that calls this first."""
-    return vars(learner).setdefault("_access", ExclusiveAccess(f"the stream of a {type(learner).__name__}"))
-
-
 def refuse_open(schema: Schema) -> None:
     """Refuse a schema for a stream if it leaves something to be discovered."""
     facts = [f"the {' and '.join(each.to_find)} of {each.name!r}" for each in schema.columns if each.to_find]
@@ -272,18 +263,6 @@ def refuse_open(schema: Schema) -> None:
             "a stream cannot find privately what its schema leaves open, as its rows are not there yet: declare "
             + ", ".join(facts)
         )
-
-
-@contextmanager
-def _publishing(learner: Any, state: Stream) -> Iterator[None]:
-    """Publish at the end of the block what was released in it; an interruption ends the stream."""
-    try:
-        yield
-    except BaseException:
-        end(learner)
-        raise
-    finally:
-        _show(learner, state)
 
 
 def _show(learner: Any, state: Stream) -> None:
