@@ -4,8 +4,8 @@ A part returns how many of its rows each member of some lines gets wrong; the re
 """
 
 import math
+from dataclasses import dataclass, fields
 from itertools import chain
-from types import SimpleNamespace
 
 import numpy as np
 
@@ -24,7 +24,17 @@ _MOST_COLUMNS = 1 << 24  # coefficients are made from a key, so the file of a mo
 _LEAST = 1e-300  # the length of a row of zeros, such that its cosine is 0
 _TABLE = 1 << 22  # counts that are kept
 _ASKED, _ASKED_ROWS = 1 << 18, 1 << 30  # members, and rows times lines, that parts are asked of at a time
-_PARAMETERS = "margin", "n_components", "n_projections", "net_radius", "fit_intercept"
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """The parameters of a `NetHalfspaceClassifier` that nets follow from."""
+
+    margin: float
+    n_components: int
+    n_projections: int
+    net_radius: float | str
+    fit_intercept: bool
 
 
 def net_radius(p):
@@ -36,7 +46,7 @@ class Nets:
     """Projections of rows of d features and an optional 1, each with a net; or one net for rows without projection."""
 
     def __init__(self, p, d):
-        self._p = SimpleNamespace(**{name: getattr(p, name) for name in _PARAMETERS})
+        self._p = _Shape(**{each.name: getattr(p, each.name) for each in fields(_Shape)})
         if d > _MOST_COLUMNS:
             raise ValueError(f"a net reads at most 2**24 columns, got {d:,}")
         self._d, self._width, self._margin = d, d + p.fit_intercept, p.margin

@@ -20,9 +20,8 @@ cancel; the numbers of a row, 0 and 1 say, give smaller votes, and a row of a wi
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -175,41 +174,68 @@ class PaperPlan(WinnowPlan):
         return AboveThreshold(self.threshold, self.threshold_epsilon, monotone="running", noise="paper", rng=rng)
 
 
-def streaming(p: SimpleNamespace) -> SimpleNamespace:
-    """Return checked parameters with the schedule for a stream."""
-    if p.schedule == "auto":
-        p.schedule = "sparse-vector"
-    p.rows_tell = p.fades = p.sizes = False
-    if p.schedule == "fixed" and p.horizon is None:
+@dataclass(frozen=True)
+class Settings:
+    """Checked parameters of a `DPWinnowClassifier`, with the budget of the updates and the final schedule.
+
+    `rows_tell` is whether the number of rows of a table is used, and `sizes` whether those of the classes are released.
+    """
+
+    epsilon: float
+    delta: float
+    neighbors: str
+    calibration: str
+    schedule: str
+    n_updates: int | str
+    n_draws: int
+    batch: int | str
+    window: bool
+    average: bool
+    confidence: float | str
+    horizon: int | None
+    margin: float | None
+    negations: bool
+    fit_intercept: bool
+    rows_per_unit: int
+    rows_tell: bool = False
+    fades: bool = False
+    sizes: bool = False
+
+
+def streaming(p: Settings) -> Settings:
+    """Return settings with the schedule for a stream."""
+    schedule = "sparse-vector" if p.schedule == "auto" else p.schedule
+    if schedule == "fixed" and p.horizon is None:
         raise ValueError("a stream of fixed schedule needs horizon=, the rounds expected")
-    return p
+    return replace(p, schedule=schedule)
 
 
-def at_once(p: SimpleNamespace) -> SimpleNamespace:
-    """Return checked parameters with the schedule for a table."""
-    if p.schedule == "auto":
-        p.schedule = "sparse-vector" if p.calibration == "paper" else "fixed"
-    p.rows_tell = p.neighbors == "replace"
-    p.sizes = p.schedule == "fixed"
-    p.fades = p.sizes and p.batch == "all"
-    if p.schedule == "sparse-vector" and p.neighbors == "add-remove":
+def at_once(p: Settings) -> Settings:
+    """Return settings with the schedule for a table."""
+    fixed = p.schedule == "fixed" or (p.schedule == "auto" and p.calibration != "paper")
+    if not fixed and p.neighbors == "add-remove":
         raise ValueError(
             'fit with a sparse-vector schedule needs neighbors="replace": deleting a row from a table shifts all '
             "later rows, and the claim of a stream is for a blank row in its place"
         )
-    if p.schedule == "fixed" and p.n_updates != "auto" and p.n_updates > _MOST_PASSES:
+    if fixed and isinstance(p.n_updates, int) and p.n_updates > _MOST_PASSES:
         raise ValueError(
             f"n_updates={p.n_updates:,} would take as many passes over the rows of a table: give at most "
             f"{_MOST_PASSES:,}, or learn from the rows as a stream, which takes one pass"
         )
-    return p
+    return replace(
+        p,
+        schedule="fixed" if fixed else "sparse-vector",
+        rows_tell=p.neighbors == "replace",
+        sizes=fixed,
+        fades=fixed and p.batch == "all",
+    )
 
 
-def check_paper(p: SimpleNamespace) -> None:
+def check_paper(p: Any) -> None:
     """Refuse parameters that are incompatible with the paper's calibration, if it is used."""
     if p.calibration != "paper":
         return
-    p.confidence = _CONFIDENCE if p.confidence == "auto" else p.confidence
     paper = {"batch": (1,), "average": (False,), "schedule": ("auto", "sparse-vector"), "window": (False,)}
     for name, wanted in paper.items():
         if getattr(p, name) not in wanted:
@@ -220,19 +246,21 @@ def check_paper(p: SimpleNamespace) -> None:
 
 
 def plan_numbers(
-    learner: Any, task: Task, schedule: Callable[[SimpleNamespace], SimpleNamespace] = at_once
-) -> tuple[SimpleNamespace, WinnowPlan]:
+    learner: Any, task: Task, schedule: Callable[[Settings], Settings] = at_once
+) -> tuple[Settings, WinnowPlan]:
     """Return the parameters of a learner with the schedule for a table or a stream, and the numbers of a run."""
-    p = Parameters._checked(learner)
-    p.epsilon, p.delta, p.rows_per_unit = learner.without_counts(task).epsilon, task.delta, task.rows_per_unit
+    known = vars(Parameters._checked(learner))
+    given = {each.name: known[each.name] for each in fields(Settings) if each.name in known}
+    if given["calibration"] == "paper" and given["confidence"] == "auto":
+        given["confidence"] = _CONFIDENCE
+    budget = {"epsilon": learner.without_counts(task).epsilon, "delta": task.delta}
+    p = Settings(**given | budget, rows_per_unit=task.rows_per_unit)
     check_paper(p)
     p = schedule(p)
     return p, plan_of(p, task.n_columns, task.n_rows, task.form)
 
 
-def plan_of(
-    p: SimpleNamespace, n_features: int, n_rows: int | None = None, rows: SignedForm | None = None
-) -> WinnowPlan:
+def plan_of(p: Settings, n_features: int, n_rows: int | None = None, rows: SignedForm | None = None) -> WinnowPlan:
     """Return the numbers of a run, from the checked parameters of `DPWinnowClassifier`, with the final schedule.
 
     The number of rows of a table is used if it is public. A ValueError says that no amount of noise suffices.
@@ -299,7 +327,7 @@ def _updates(p, dimension, score_range, n_rows):
     return int(min(max(most, _FEWEST_UPDATES), _MOST_UPDATES))
 
 
-def warn_of_paper(p: SimpleNamespace, plan: WinnowPlan) -> None:
+def warn_of_paper(p: Settings, plan: WinnowPlan) -> None:
     """Warn if the guarantee of the paper's calibration is void."""
     if p.calibration == "paper" and (paper := _numbers(p, plan.dimension)).vacuous:
         warn(
