@@ -22,7 +22,7 @@ MUTANTS = [
     _m("rwm: the horizon may be edited", "weighted_majority", "left = self._paid.horizon - self._rounds", "left = self.horizon - self._rounds", _RWM),
     _m("rwm: budget not charged", "prepaid", "if paid.budget is not None:", "if False:", _RWM),
     _m("rwm: an action seen before it is counted", "weighted_majority", "            self._rounds += 1  # before", "            self._rounds += 0  # before", _RWM),
-    _m("rwm: exponent doubled", "weighted_majority", "Fraction(self._eta) / (1 << _GRID_BITS)", "2 * Fraction(self._eta) / (1 << _GRID_BITS)", _RWM),
+    _m("rwm: exponent doubled", "weighted_majority", "Fraction(run.scale(\"actions\")) / (1 << _GRID_BITS)", "2 * Fraction(run.scale(\"actions\")) / (1 << _GRID_BITS)", _RWM),
     _m("rwm: copied with its state", "prepaid", "    def __reduce__(self):\n        raise TypeError(", "    def __reduce__(self):\n        return object.__reduce_ex__(self, 2)\n        raise TypeError(", _RWM),
     _m("queries: count of rows unpaid", "statistical_query", 'releases = p.n_queries + (task.neighbors == "add-remove")', "releases = p.n_queries", _SQ),
     _m("queries: values not clipped", "statistical_query", "values = np.fmin(np.fmax(values, 0), 1)  # NaN is 0", "values = np.fmax(values, 0)", _SQ),

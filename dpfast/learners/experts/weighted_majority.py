@@ -22,6 +22,7 @@ from dpfast.accounting.zcdp import SLACK
 from dpfast.kernels import multiplicative_weights as weights
 from dpfast.learners.experts.playing import draw_expert, play
 from dpfast.learners.experts.prepaid import Prepaid
+from dpfast.learners.fitting import run_uninterrupted
 from dpfast.learners.parameters import choice, count, estimator, optional, parameter
 from dpfast.learners.plan import Plan, Proved, Task
 from dpfast.mechanisms.draws import read_only
@@ -116,7 +117,6 @@ class RandomizedWeightedMajority(Prepaid):
         if p.budget is not None:
             p.budget.check(p.epsilon, p.delta, neighbors=p.neighbors, cost=p.cost)
         warn_of_claim(p.epsilon, p.delta, p.horizon)
-        self._weights: Any = None
         self._parts: list[np.ndarray] = []
 
     def plan(self, task: Task) -> Plan:
@@ -248,19 +248,25 @@ class RandomizedWeightedMajority(Prepaid):
     def _play(self, rows, part, experts, eta, rng):
         play(self._weights, rows, self._exponent, rng, part, experts)
 
-    def _begin(self, rounds):
-        """Plan this many further rounds."""
-        self._run = self._start(rounds)
-        self._eta, self._end = self._run.scale("actions"), self._rounds + rounds
-        self._exponent = Fraction(self._eta) / (1 << _GRID_BITS)  # per grid unit of the totals
+    def _begin(self, rounds, n_experts=None):
+        """Plan this many further rounds, with equal weights if the number of experts is known."""
+        run = self._start(rounds)
+        exponent = Fraction(run.scale("actions")) / (1 << _GRID_BITS)  # per grid unit of the totals
+        state: Any = None if n_experts is None else weights.Weights(n_experts, exponent)
+        self._run, self._eta, self._end = run, run.scale("actions"), self._rounds + rounds
+        self._exponent, self._weights = exponent, state
 
     def _next_phase(self):
         """Start a new phase with twice the rounds and no losses if the current phase is over."""
         if self._paid.horizon is None and self._rounds == self._end:
-            rounds = self._end - sum(past[1] for past in self._past)
-            self._past.append((self._eta, rounds, self._weights.paid, self._weights.totals()))
-            self._begin(2 * rounds)
-            self._weights = weights.Weights(self.n_experts, self._exponent)
+            run_uninterrupted(self._end_phase)  # no draw of the new phase may see losses of the old one
+
+    def _end_phase(self):
+        """Start a new phase; nothing has changed if that fails."""
+        rounds = self._end - sum(past[1] for past in self._past)
+        past = self._eta, rounds, self._weights.paid, self._weights.totals()
+        self._begin(2 * rounds, self.n_experts)
+        self._past.append(past)
 
     @property
     def actions_(self) -> np.ndarray:

@@ -2,6 +2,7 @@ import copy
 import itertools
 import os
 import pickle
+import signal
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -13,6 +14,7 @@ from laws import assert_follows, exponential_law
 from dpfast import BitMatrix, RandomizedWeightedMajority
 from dpfast.accounting import Budget, BudgetExceeded, experts_epsilon, experts_learning_rate, experts_regret, zcdp_rho
 from dpfast.base import Task
+from dpfast.learners.experts import weighted_majority
 
 
 def test_sequences_of_actions_follow_the_law_by_enumeration(rng):
@@ -327,6 +329,29 @@ def test_without_a_horizon_phases_double_and_each_forgets_the_losses_before(rng)
         np.testing.assert_allclose(learner._weights.totals() / 2**16, losses[:length].sum(axis=0), atol=0.02)
     assert learner.rounds_ == 896
     assert str(learner.privacy_).startswith("(1.0, 1e-06)-DP, replace one row; 896 of 896 releases used")
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
+def test_a_phase_that_could_not_begin_draws_nothing_from_the_losses_of_the_one_before(error, rng, monkeypatch):
+    losses, learner = rng.random((300, 4)), RandomizedWeightedMajority(1.0, 1e-6, n_experts=4, random_state=0)
+    learner.play(losses[:128])
+    kind = weighted_majority.weights.Weights
+
+    def fails(*arguments):
+        if error is MemoryError:
+            raise error
+        signal.raise_signal(signal.SIGINT)
+        return kind(*arguments)
+
+    monkeypatch.setattr(weighted_majority.weights, "Weights", fails)
+    with pytest.raises(error):
+        learner.act()
+    monkeypatch.undo()
+    learner.act(losses[128])
+    assert learner.learning_rate_ == experts_learning_rate(1.0, 1e-6, horizon=256)
+    np.testing.assert_allclose(learner._weights.totals() / 2**16, losses[128], atol=1e-4)
+    report = learner.owner_report()
+    assert report.rounds >= 129
 
 
 def test_without_a_horizon_a_phase_draws_what_a_learner_with_its_horizon_draws(rng):
