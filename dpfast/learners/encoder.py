@@ -207,10 +207,9 @@ class TableEncoder(TransformerMixin, PrivateParameters, BaseEstimator):
         return table if _get_output_config("transform", self)["dense"] == "default" else table.toarray()
 
     def _checked(self):
-        p = Parameters._checked(self)
-        p.rng = random.generator(self.random_state)
+        p = Parameters._checked(self).but(rng=random.generator(self.random_state))
         if p.schema.to_find:
-            p.plan = plan(p.schema, p.epsilon, p.delta, self.neighbors)
+            p = p.but(plan=plan(p.schema, p.epsilon, p.delta, self.neighbors))
         if p.budget is not None and p.schema.to_find:
             p.budget.foresee(self.epsilon, self.delta, neighbors=self.neighbors)
         return p

@@ -21,8 +21,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from inspect import cleandoc, get_annotations
-from types import SimpleNamespace
-from typing import Any, TypeAlias, TypeVar, dataclass_transform
+from typing import Any, NoReturn, TypeAlias, TypeVar, dataclass_transform
 
 import numpy as np
 
@@ -283,19 +282,34 @@ def _names(entry: str) -> list[str]:
     return entry.split("\n")[0].split(" :")[0].split(", ")
 
 
+class Values:
+    """Plain values of checked parameters, as attributes; they never change, and `but` returns a copy with others."""
+
+    def __init__(self, known: Mapping[str, Any]):
+        vars(self).update(known)
+
+    def but(self, **others: Any) -> "Values":
+        """Return these values, some of which are others."""
+        return Values(vars(self) | others)
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"no parameter {name!r} was checked")
+
+    def __setattr__(self, name: str, value: Any) -> NoReturn:
+        raise AttributeError(f"{name} is the value of a checked parameter, which does not change")
+
+
 class Parameters:
     """Mixin of estimators; `_parameters` maps the names of parameters to their kinds."""
 
     _parameters: Mapping[str, Kind] = {}
 
-    def _checked(self) -> SimpleNamespace:
+    def _checked(self) -> Values:
         """Return the plain values of all parameters that have a kind; refuse the first invalid one.
 
         A learner whose parameters depend on one another extends this method.
         """
-        return SimpleNamespace(
-            **{name: kind.read(name, getattr(self, name)) for name, kind in self._parameters.items()}
-        )
+        return Values({name: kind.read(name, getattr(self, name)) for name, kind in self._parameters.items()})
 
     def __dask_tokenize__(self) -> Any:
         """Return what a pickle holds, for Dask's names of tasks: all that was released, and no private state.
@@ -347,9 +361,8 @@ class PrivateParameters(Parameters):
         saved=False,
     )
 
-    def _checked(self) -> SimpleNamespace:
-        p = super()._checked()
-        p.rng = random.generator(self.random_state)
+    def _checked(self) -> Values:
+        p = super()._checked().but(rng=random.generator(self.random_state))
         if p.budget is not None:
             p.budget.foresee(self.epsilon, self.delta, neighbors=self.neighbors)
         return p

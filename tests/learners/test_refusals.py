@@ -126,3 +126,13 @@ def test_data_that_will_not_do_are_refused_and_nothing_is_touched(name, witness)
         spared = what == "a label that is missing" and getattr(type(model), "spares_unlabelled", False)
         if not spared and not wrong.keys() <= ignored:
             assert witness.refused(model, {}, {}, right | wrong), what
+
+
+def test_checked_parameters_never_change():
+    checked = dpfast.HalfspaceClassifier(2.0)._checked()
+    other = checked.but(epsilon=1.0)
+    assert (checked.epsilon, other.epsilon, other.delta) == (2.0, 1.0, checked.delta)
+    with pytest.raises(AttributeError, match="epsilon is the value of a checked parameter"):
+        checked.epsilon = 3.0
+    with pytest.raises(AttributeError, match="no parameter 'epsilons'"):
+        _ = checked.epsilons

@@ -51,7 +51,7 @@ class Prepaid(PrivateParameters):
         task = Task(paid.epsilon, paid.delta, paid.neighbors, n_rows=n_rows)
         plan = self.plan(task)
         solved = plan.solve(task)
-        paid.cost = solved.cost
+        self._paid = paid.but(cost=solved.cost)
         return Run(paid, plan, solved, lambda rounds, *_: rounds)
 
     def _charge(self) -> None:

@@ -115,7 +115,7 @@ class RandomizedWeightedMajority(Prepaid):
         self._rounds, self._waiting = 0, False
         self._begin(_FIRST if p.horizon is None else p.horizon)
         if p.budget is not None:
-            p.budget.check(p.epsilon, p.delta, neighbors=p.neighbors, cost=p.cost)
+            p.budget.check(p.epsilon, p.delta, neighbors=p.neighbors, cost=self._paid.cost)
         warn_of_claim(p.epsilon, p.delta, p.horizon)
         self._parts: list[np.ndarray] = []
 

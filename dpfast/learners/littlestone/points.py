@@ -108,9 +108,7 @@ class PrivatePointClassifier(PrivateParameters, ClassifierMixin, BaseEstimator):
     def _foreseen(self, task=None):
         """Return the plain values of the parameters that determine a plan; of a task, if given, its budget."""
         p = Parameters._checked(self)
-        if task is not None:
-            p.epsilon, p.delta, p.neighbors = task.epsilon, task.delta, task.neighbors
-        return p
+        return p if task is None else p.but(epsilon=task.epsilon, delta=task.delta, neighbors=task.neighbors)
 
     @contextmanager
     def _running(self, n_rows: int, rng: np.random.Generator) -> Iterator[tuple[Run, Fit]]:
@@ -361,6 +359,4 @@ class CountedPointClassifier(PrivatePointClassifier):
 
 def _without_counts(p):
     """Return checked parameters whose epsilon lacks the share for probabilities."""
-    if p.probability_share:
-        p.epsilon = split(p.epsilon, p.probability_share)[0]
-    return p
+    return p.but(epsilon=split(p.epsilon, p.probability_share)[0]) if p.probability_share else p
