@@ -45,6 +45,7 @@ def sentence(machine):
 
 def table(header, rows):
     """Markdown; columns of numbers to the right, the others, and the first, to the left."""
+    rows = [*rows]
     columns = list(zip(*rows, strict=True))[1:]
     numbers = [all(re.match(r"[-+.\d]|$", str(cell)) for cell in column) for column in columns]
     sides = ["---", *("---:" if number else "---" for number in numbers or [True] * (len(header) - 1))]

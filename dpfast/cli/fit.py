@@ -186,7 +186,6 @@ class FitOptions:
         """
         from dpfast.files.encodings import FileParts
         from dpfast.files.names import kind_of
-        from dpfast.learners.transaction import reader_of
 
         name = self.model.model
         if not self.undeclared or name is None or self.privacy.unit is not None or self.table.ignore:
@@ -196,6 +195,8 @@ class FitOptions:
         source = FileParts(data, label=self.label.label, **self.table.text.settings)
         if (shape := source.dense_shape()) is None:
             return False
+        from dpfast.learners.transaction import reader_of  # only now: its import is slow
+
         learned_from = round(shape[0] * (1 - self.output.test_share)), shape[1]
         source.dense_shape = lambda: learned_from
         others = {"schema", "threshold", "random_state"}
