@@ -125,12 +125,16 @@ def test_labels_beyond_two_are_noted_by_a_learner_of_two(frame):
 
 @pytest.mark.filterwarnings("ignore:the table has too few rows to discover labels")
 @pytest.mark.parametrize("model", ["halfspace", "winnow", "decision-list"])
-@pytest.mark.parametrize("labels", ["g18 to g89", "TRUE and FALSE of 50 rows", "decimals"])
+@pytest.mark.parametrize("labels", ["g18 0 to g89 8", "TRUE and FALSE of 50 rows", "decimals"])
 def test_the_command_line_says_that_nothing_was_learned_and_writes_no_model(model, labels, tmp_path):
     rng = np.random.default_rng(0)
     n = 50 if "50" in labels else 3000
     ages = rng.integers(18, 90, n)
-    y = {"g": [f"g{age}" for age in ages], "T": [str(age > 50).upper() for age in ages], "d": rng.random(n).round(4)}
+    y = {
+        "g": [f"g{age} {k % 9}" for k, age in enumerate(ages)],
+        "T": [str(age > 50).upper() for age in ages],
+        "d": rng.random(n).round(4),
+    }
     pd.DataFrame({"x": ages, "y": y[labels[0]]}).to_csv(tmp_path / "t.csv", index=False)
     asked = ["fit", tmp_path / "t.csv", "--label", "y", "--schema", "discover", "--model", model, "--epsilon", 1]
     result = CliRunner().invoke(app, [*map(str, asked), "--out", str(tmp_path / "m.json"), "--test-share", "0"])
