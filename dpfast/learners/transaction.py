@@ -4,6 +4,7 @@ Nothing of the learner changes before the charge, and nothing is refused afterwa
 say, publishes what it released until then.
 """
 
+import warnings
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -21,7 +22,9 @@ def fit(learner: Any, X: Any, y: Any, classes: Any, units: Any, rows_per_unit: i
     reader, rng = reader_of(learner, source_of(X, y), units)
     run = Fit(Charge(learner), rng)
     with publishing(learner, reader, run):
-        _learn(learner, reader, reader.read(run, classes, units, rows_per_unit), run)
+        told = _learn(learner, reader, reader.read(run, classes, units, rows_per_unit), run)
+    for each in told:
+        warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
     warn_of_lost(learner)
 
 
@@ -42,14 +45,23 @@ def publishing(learner: Any, reader: TableReader, run: Fit) -> AbstractContextMa
 
 
 def _learn(learner, reader, table, run):
-    """Plan, charge, and set the model of a run."""
+    """Plan, charge, and set the model of a run; return the warnings that are left to issue.
+
+    After the charge for a discovery, a warning waits for the model, as the caller may have made errors of warnings.
+    """
     parts, form, public = reader.open_parts(table)
     classes = tuple(public.classes.tolist())
     task = reader.task(form, public.n_rows, classes, len(classes))
     plan = reader.plan(task)
     solved = plan.solve(task)
     rows = Rows(parts, form, task, public.classes, public.n_features, run.attributes.get("class_sizes_"))
-    rows.prepared = learner.prepare(rows)
+    told: list[Any] = []
+    if run.claim is None:
+        rows.prepared = learner.prepare(rows)
+    else:
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            rows.prepared = learner.prepare(rows)
     run.charge(public, solved.cost, **{name: each.times for name, each in plan.items()})
 
     def progress(rounds, what, most):
@@ -63,6 +75,7 @@ def _learn(learner, reader, table, run):
 
     learning = Run(run, plan, solved, progress)
     learning.model = learner.learn(rows, plan, learning)
+    return told
 
 
 def _settle(learner, reader, run):

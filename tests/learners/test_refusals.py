@@ -9,6 +9,7 @@ import copy
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from people import few
 
@@ -136,3 +137,14 @@ def test_checked_parameters_never_change():
         checked.epsilon = 3.0
     with pytest.raises(AttributeError, match="no parameter 'epsilons'"):
         _ = checked.epsilons
+
+
+@pytest.mark.filterwarnings("error:calibration=:UserWarning")
+def test_a_warning_that_the_caller_makes_an_error_refuses_nothing_after_a_discovery():
+    X = pd.DataFrame({"a": np.arange(400) % 7, "b": np.arange(400) % 5})
+    for schema, charges in (("discover", 1), ("vectors", 0)):
+        budget = Budget(2.0, 1e-5)
+        model = dpfast.BoostedHalfspaceClassifier(calibration="plan", margin=0.3, schema=schema, budget=budget)
+        with pytest.raises(UserWarning, match='calibration="plan" needs'):
+            model.fit(X, X["a"] > 3, classes=[False, True])
+        assert len(budget.charges) == hasattr(model, "model_") == charges
