@@ -128,7 +128,7 @@ def accuracy(folder, data, splits, rest):
     out = results.ROOT / "build" / "bench"
 
     def run(script, *arguments):
-        command = [sys.executable, "-P", str(results.ROOT / "bench" / script), "--out", str(out), *arguments]
+        command = [sys.executable, str(results.ROOT / "bench" / script), "--out", str(out), *arguments]
         subprocess.run(command, check=True, cwd=results.ROOT)
 
     run("earlier.py")

@@ -40,6 +40,7 @@ from dpfast.tables.schema import Schema
 from dpfast.tables.words import Counts
 
 UNIT = 1 << 30  # grid steps per row, or fewer if the noise is too large for it
+_LARGEST_STEPS = 1 << 35  # that one row adds to a count: those of 2^28 rows fit into 64 bits
 WORDS_SHARE = Fraction(1, 10)  # of delta, for publishing words of columns, and as much for publishing labels
 LOOKS = Fraction(1, 50), Fraction(1, 25)  # shares of either look in the bill
 PAIR = Fraction(25, 4)  # times as much of epsilon and delta for the survey
@@ -155,7 +156,7 @@ def _plan(schema, epsilon, delta, share, look, weight, neighbors, labels, rows_p
     words = [sum(map(_holds_words, schema.columns)), int(labels == "open")]
     delta_of_words = delta * WORDS_SHARE * sum(map(bool, words))
     moves = opening_moves(2 * columns + weight**2, neighbors, rows_per_unit)  # of both looks and of the labels
-    unit = UNIT
+    unit = min(UNIT, 1 << (_LARGEST_STEPS // max(1, weight)).bit_length() - 1)
     while True:
         noise = survey_noise(epsilon, delta, share, moves=moves, unit=unit, words=delta_of_words, **learner)
         if noise.sigma <= LARGEST_SCALE or unit == 1:

@@ -611,3 +611,11 @@ def test_columns_around_zero_have_bins_there(columns):
         for column in model.encoder_.schema_.columns:
             near = np.array([edge for edge in column.numbers if -0.5 <= edge <= 0.5])
             assert np.diff(near).max() <= 0.35, column.numbers
+
+
+@pytest.mark.parametrize("columns", [1, 20, 300, 1 << 14])
+def test_counts_of_many_rows_fit_into_64_bits(columns):
+    schema = Schema([Discovered(f"c{j}", reads="number") for j in range(columns)])
+    planned = plan(schema, 1, Fraction(1, 10**6), "replace", labels="open", share="auto", n=1 << 28)
+    for histogram in (planned.look, planned.labels):
+        assert histogram.unit << 28 <= 1 << 63
