@@ -290,7 +290,8 @@ def _weights(model) -> Iterable[str]:
     rows = np.atleast_2d(model.coef_)
     names = names_of(model)
     order = np.argsort(-np.abs(rows).max(axis=0), kind="stable")[:200]
-    texts = [str(names[int(j)]) for j in order]
+    named = len(names) == rows.shape[1]  # codes without a schema have more weights than columns
+    texts = [str(names[int(j)]) if named else f"coef_[{j}]" for j in order]
     labels = model.classes_ if len(rows) > 1 else model.classes_[1:]
     scale = Scale.of([rows])
     if len(rows) == 1:

@@ -670,3 +670,12 @@ def test_rarer_values_are_an_end_together_and_nothing_is_named_without_rows():
     term = report.Term(ordered, "yes", np.array([-9.0, -1.0, 0.0, 1.0, 9.0]), None, shares, 0.05)
     below, above = "-1.50", f"{(0.36 + 0.18) / 0.38:+.2f}"
     assert term.ends() == [f"above 3 ({above})", f"at most 2 ({below})"]
+
+
+@pytest.mark.parametrize("joined", [{}, {"trees": 4}, {"interactions": 2}], ids=["columns", "trees", "pairs"])
+def test_codes_without_a_schema_have_a_page_too(rng, joined):
+    codes = rng.integers(0, 5, (20_000, 6))
+    y = codes[:, 0] + codes[:, 1] > 4
+    model = dpfast.HalfspaceClassifier(epsilon=5.0, random_state=0, **joined)
+    model.fit(CodeTable(codes, [5] * 6), y, classes=[False, True])
+    assert "coef_[" in model._repr_html_()
