@@ -82,7 +82,8 @@ def said(record, command):
     where = f"{machine['processor']}, {machine['cores']} cores, {machine['level']}"
     beside = "at rest" if record["rest"] else "beside other jobs"
     when = f"Measured on {record['date']} for version {record['version']}"
-    return f"{when} (commit {record['commit']}; {where}, {beside}):\n{command}."
+    commit = ", ".join([record["commit"], *([record["later"]] if "later" in record else [])])  # lines measured again
+    return f"{when} (commit {commit}; {where}, {beside}):\n{command}."
 
 
 def kernels(rest):
