@@ -182,7 +182,7 @@ class Codes(Form):
     ----------
     threshold : float or array_like of float, shape (d,), default=0.0
         Of vectors, the code of a number is 1 if it is above the threshold, else 0.
-    several_classes, in_parts, sparse, one_column, ...
+    several_classes, in_parts, sparse, one_column, surveyed, vector_parameters, names_classes, spacing, why_whole
         As in `Form`.
     """
 
@@ -215,7 +215,7 @@ class Bits(Form):
     ----------
     threshold : None, float or array_like of float, shape (d,), default=0.0
         Of vectors, a bit is 1 if the number is above the threshold; with None, numbers must be 0 and 1.
-    several_classes, in_parts, sparse, one_column, ...
+    several_classes, in_parts, sparse, one_column, surveyed, vector_parameters, names_classes, spacing, why_whole
         As in `Form`.
     """
 
@@ -244,7 +244,7 @@ class UnitRows(Form):
         Whether each row gets a further entry of 1, before it is scaled.
     normalize : bool, default=True
         Whether all rows are scaled to norm 1; otherwise only those of a larger norm are, and the others stay.
-    several_classes, in_parts, sparse, one_column, ...
+    several_classes, in_parts, sparse, one_column, surveyed, vector_parameters, names_classes, spacing, why_whole
         As in `Form`.
     """
 
@@ -261,7 +261,7 @@ class Numbers(Form):
 
     Parameters
     ----------
-    several_classes, in_parts, sparse, one_column, ...
+    several_classes, in_parts, sparse, one_column, surveyed, vector_parameters, names_classes, spacing, why_whole
         As in `Form`.
     """
 

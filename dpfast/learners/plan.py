@@ -296,6 +296,12 @@ class Plan(Mapping[str, Mechanism]):
         return len(self._releases)
 
     def items(self) -> ItemsView[str, Mechanism]:
+        """Return the names of the releases and their mechanisms, in order.
+
+        Returns
+        -------
+        view of (str, Mechanism)
+        """
         return self._releases.items()
 
     def __hash__(self) -> int:
