@@ -160,11 +160,10 @@ def answered(state: Any, number: int | None, f: Callable, public: Sequence[Any],
     if isinstance(state, Failure):
         return Answer(b"", state if state.part is not None or number is None else Failure(number, state.error))
     try:
-        mark = getattr(state, "mark", b"")  # first: a question may take the columns of a state that is made anew
         with one_thread():  # the engine decides how many parts are asked at a time
             mine = () if own is None or number is None else (own[number],)
             value = f(state, *mine, *map(_align, public))
-        return Answer(mark, value)
+        return Answer(getattr(state, "mark", b""), value)
     except Exception as error:
         return Answer(b"", Failure(number, error))
 

@@ -4,10 +4,9 @@ The state of a part is a file of the executor that computed it. Spark caches one
 sends a question to the machine that caches the row, and recomputes row and file if that executor is lost. If another
 machine is asked, which does not have the file, the state is recomputed from the source for this question.
 
-A question has no more tasks than the cluster has slots: a task answers for several parts, one after another. A part is
-therefore known by the number of the task that read it from the source, one task for each partition. Spark's expression
-for this number would not do: for a table that lives in the driver, its optimizer computes it there, and it is 0 for
-all rows.
+A question has no more tasks than the cluster has slots: a task answers for several parts, one after another, and reads
+several anew if Spark lost their paths. A part is therefore known by the number of its partition, which Spark writes
+into a column of every row before the rows reach Python, and not by the number of the task.
 """
 
 import copy
@@ -45,13 +44,17 @@ class SparkBackend:
     """Engine on executors of a Spark cluster; a part is a partition of a DataFrame that has rows."""
 
     def __init__(self, frame: Any, tasks: int | None = None):
-        self._frame = frame
+        self._column = f"partition-{uuid4().hex}"
         self._steps: tuple[Any, ...] = ()
         self._names: tuple[str, ...] = (uuid4().hex,)  # of the first states, and of those after each step
         # Shared with the engines derived from this one: the names of states in use, to be removed, and closed.
         self._files = SimpleNamespace(open={self._names[0]}, gone=set(), closed=set())
-        self._paths = _asks(self._frame, _spread, name=self._names[0]).persist()
-        sizes = {row["part"]: row["rows"] for row in self._first_read()}  # partitions without rows are none
+        rows = self._first_states(frame)
+        if len({row["part"] for row in rows}) < len(rows):
+            # The table lives in the driver, and Spark's optimizer wrote 0 into all rows: it cannot see through Python.
+            self._paths.unpersist()
+            rows = self._first_states(frame.mapInArrow(_same, frame.schema))
+        sizes = {row["part"]: row["rows"] for row in rows}  # partitions without rows are none
         self._parts = sorted(sizes)
         if not self._parts:
             self.close()
@@ -92,7 +95,7 @@ class SparkBackend:
                 yield numbers[part], pickle.loads(answer)
         self._files.gone -= gone
         if lacking:
-            again = {"parts": lacking, "steps": self._steps}
+            again = {"column": self._column, "parts": lacking, "steps": self._steps}
             for part, answer in self._collect(self._frame, _ask_again, **again, **asked):
                 yield numbers[part], pickle.loads(answer)
 
@@ -116,6 +119,14 @@ class SparkBackend:
     def _collect(self, rows, task, **given):
         found = self._wait(lambda: _asks(rows, task, **given).collect())
         return [(row["part"], row["found"]) for row in found]
+
+    def _first_states(self, frame):
+        """Write the first states from a table, and return the parts and the numbers of their rows."""
+        from pyspark.sql.functions import spark_partition_id
+
+        self._frame = frame.select("*", spark_partition_id().alias(self._column))
+        self._paths = _asks(self._frame, _spread, column=self._column, name=self._names[0]).persist()
+        return self._first_read()
 
     def _first_read(self):
         """Return what the first question collects; an error of the table or the cluster stays as Spark words it."""
@@ -161,14 +172,18 @@ def _rows(batches, task, given):
         yield pa.RecordBatch.from_pylist([{"part": part, "rows": sum(rows), "found": found}], _ROW)
 
 
+def _same(batches):
+    yield from batches
+
+
 def _once(batches):
     for _ in batches:
         pass
     yield pa.RecordBatch.from_pylist([{"part": 0, "rows": 0, "found": b""}], _ROW)
 
 
-def _spread(batches, name):
-    part, pair = _pair(batches)
+def _spread(batches, column, name):
+    part, pair = _pair(batches, column)
     if pair is not None:
         yield part, _written(part, name, pair), pair[0].num_rows
 
@@ -186,8 +201,8 @@ def _asked(paths, gone, f, public, own):
         yield part, None if state is None else pickle.dumps(answered(state, part, f, public, own))
 
 
-def _ask_again(batches, parts, steps, f, public, own):
-    part, state = _pair(batches)
+def _ask_again(batches, column, parts, steps, f, public, own):
+    part, state = _pair(batches, column)
     if part in parts:
         for make, arguments, mine in steps:
             state = made(state, make, arguments, part, mine)
@@ -214,12 +229,16 @@ def _folders():
     return os.environ["SPARK_LOCAL_DIRS"].split(",")  # removed when the executor ends
 
 
-def _pair(batches):
-    """Return the number of a partition, and its rows with None for labels beside them, or None if it has no rows."""
-    from pyspark import TaskContext
+def _pair(batches, column):
+    """Return the number of a partition, and its rows with None for labels beside them; None for one without rows.
 
+    Every row has the number in a column, which is left out.
+    """
     batches = [batch for batch in batches if batch.num_rows]
-    return TaskContext.get().partitionId(), (pa.Table.from_batches(batches), None) if batches else None
+    if not batches:
+        return None, None
+    table = pa.Table.from_batches(batches)
+    return table[column][0].as_py(), (table.drop_columns([column]), None)
 
 
 def _paths(paths):

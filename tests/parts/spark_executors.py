@@ -206,6 +206,17 @@ def a_bad_row_is_refused_before_a_charge(cluster):
         few(HalfspaceClassifier, schema=SCHEMA).fit(cluster.frame(PEOPLE, 1), PEOPLE["buys"])
 
 
+def rows_that_spark_reads_anew_are_of_the_same_part(cluster):
+    """One task then reads several partitions, and has one number."""
+    for frame in (cluster.frame(PEOPLE, 4), cluster.session.createDataFrame(PEOPLE)):
+        engine = spark_parts.SparkBackend(frame, tasks=1)
+        assert engine.size() > 1
+        before = sorted((number, answer.value) for number, answer in engine.ask(repr, (), None))
+        engine._paths.unpersist(True)
+        assert sorted((number, answer.value) for number, answer in engine.ask(repr, (), None)) == before
+        engine.close()
+
+
 def a_session_that_is_over_is_an_engine_that_is_lost(cluster):
     engine = cluster.engine(PEOPLE, 1)
     cluster.session.stop()
@@ -257,6 +268,7 @@ CHECKS = (
     states_are_files_of_their_owner_and_gone_after_the_fit,
     a_bad_row_is_refused_before_a_charge,
     an_executor_that_is_killed_and_files_that_are_gone_change_nothing,
+    rows_that_spark_reads_anew_are_of_the_same_part,
     a_session_that_is_over_is_an_engine_that_is_lost,
     no_log_of_spark_holds_a_cell,
 )

@@ -28,6 +28,7 @@ CHECKS = (
     "states_are_files_of_their_owner_and_gone_after_the_fit",
     "a_bad_row_is_refused_before_a_charge",
     "an_executor_that_is_killed_and_files_that_are_gone_change_nothing",
+    "rows_that_spark_reads_anew_are_of_the_same_part",
     "a_session_that_is_over_is_an_engine_that_is_lost",
     "no_log_of_spark_holds_a_cell",
 )
