@@ -226,7 +226,7 @@ CONSTANTS = (
 )
 
 
-def listed(room):
+def mutants_of(room):
     """The mutants of a file of tests/mutants, which other folders of tests have a namesake of."""
     folder = TOP / "tests" / "mutants"
     sys.path.insert(0, str(folder))  # for its own imports
@@ -238,7 +238,7 @@ def listed(room):
 
 def mutants():
     """All mutants of Python in tests/mutants, by name."""
-    every = [each for room in ("accounting", "mechanisms", "learners", "experts") for each in listed(room)]
+    every = [each for room in ("accounting", "mechanisms", "learners", "experts") for each in mutants_of(room)]
     return {m.name: Lie(f"constant: {m.name}", m.file, m.old, m.new) for m in every if m.file.endswith(".py")}
 
 

@@ -245,7 +245,3 @@ class CountedClassifier(PrivateClassifier):
         dpfast.learners.calibration.Line
         """
         return self._released_model().line()
-
-    def _has_sides(self) -> bool:
-        """Return whether the models have levels of a score."""
-        return issubclass(model_of(type(self)) or Model, SidedModel)

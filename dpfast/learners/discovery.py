@@ -306,15 +306,16 @@ class Spread:
         look, has its own rows if they are: around 0 there are many cells, each with few rows.
         """
         kept, parts = np.zeros(len(self.rows)), np.where(noisy > LIKELY * deviation, noisy, 0.0)
-        seen, divided = np.zeros(len(noisy), bool), np.zeros(len(noisy))
+        places = {}
         for cell in np.flatnonzero(self.rows):
             first, last = np.searchsorted(ends, snap(self._ends[cell : cell + 2]))
-            within = slice(first, max(last, first + 1))  # a part of its own, or one that it shares
-            seen[within] = True
+            places[cell] = slice(first, max(last, first + 1))  # parts of its own, or one that it shares
+            parts[places[cell]] = 0.0
+        for cell, within in places.items():
             if 2 * noisy[within].sum() > self.rows[cell]:
                 kept[cell] = self.rows[cell]
-                divided[within] += _halved(noisy[within].tolist(), float(self.rows[cell]), deviation)
-        return Spread(kept, self._ends), Spread(np.where(seen, divided, parts), ends)
+                parts[within] += _halved(noisy[within].tolist(), float(self.rows[cell]), deviation)
+        return Spread(kept, self._ends), Spread(parts, ends)
 
     def held(self) -> np.ndarray:
         """Return the ends of the cells that hold rows."""

@@ -100,7 +100,7 @@ class Run:
 
     def __init__(self, paid: fitting.Fit, plan: Plan, solved: Solved, progress: Callable) -> None:
         self._paid, self._plan, self._progress = paid, dict(plan.items()), progress
-        self._noise, self._steps, self._releases = solved.noise, solved.steps, dict(plan)
+        self._noise, self._steps = solved.noise, solved.steps
         self._used, self._shows = dict.fromkeys(plan, 0), False
 
     @property
@@ -300,7 +300,7 @@ class Run:
 
     def _planned(self, name, size, kinds, verb, times=1):
         """Return the mechanism of releases in a word; refuse those that are not planned."""
-        planned: Any = self._releases.get(name)
+        planned: Any = self._plan.get(name)
         if planned is None:
             raise RuntimeError(f"the plan has no release {name!r}: it names {', '.join(self._plan)}")
         kind = kinds.get(type(planned))

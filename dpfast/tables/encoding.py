@@ -119,7 +119,8 @@ class Encoding:
             ]
         except Fault as fault:
             raise self._placed(fault, kept) from None
-        self._have_labels.append(np.ones(frame.n, bool) if labels is None else has_label)
+        complete = np.broadcast_to(True, frame.n)  # which takes no memory
+        self._have_labels.append(complete if labels is None or kept is None else has_label)
         vars(self).pop("labelled", None)
         for stores in reversed(self._stores):  # which are narrower than what was read
             for store, array in zip(stores, parts.pop(), strict=True):
@@ -141,8 +142,7 @@ class Encoding:
     @cached_property
     def labelled(self) -> np.ndarray | None:
         """Return a mask of the rows that have a label, or None if all have."""
-        mask = np.concatenate([np.empty(0, bool), *self._have_labels])
-        return None if mask.all() else mask
+        return None if all(map(np.all, self._have_labels)) else np.concatenate(self._have_labels)
 
     @property
     def complete(self) -> bool:
