@@ -305,14 +305,25 @@ def _completed(function: _Calculator, known: dict[str, str]) -> _Calculator:
 
 
 def cache_results(function):
-    """Decorate a function to cache its last few hundred results: a calibration takes longer than a small fit."""
-    kept = lru_cache(maxsize=512, typed=True)(function)
+    """Decorate a function to cache its last few hundred results: a calibration takes longer than a small fit.
+
+    Arguments of different types are different, also within tuples: named tuples of two kinds may be equal.
+    """
+
+    @lru_cache(maxsize=512)
+    def kept(types, *arguments, **keywords):
+        return function(*arguments, **keywords)
 
     @wraps(function)
     def answer(*arguments, **keywords):
         try:
-            return kept(*arguments, **keywords)
+            return kept(_types_of((arguments, tuple(keywords.values()))), *arguments, **keywords)
         except TypeError:  # what has no hash is refused by the function itself
             return function(*arguments, **keywords)
 
     return answer
+
+
+def _types_of(value):
+    """Return the type of a value, and for a tuple also those of its entries."""
+    return (type(value), *map(_types_of, value)) if isinstance(value, tuple) else type(value)

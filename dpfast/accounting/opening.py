@@ -47,7 +47,6 @@ Floats are rounded towards safety: thresholds and noise up, what remains down.
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import lru_cache
 from typing import NamedTuple
 
 from scipy import special
@@ -57,6 +56,7 @@ from .costs import Cost, discrete_gaussian_cost
 from .numbers import (
     SMALLEST_DELTA,
     Number,
+    cache_results,
     check_neighbors,
     count,
     decimal_above,
@@ -170,13 +170,12 @@ def survey_noise(
     """
     epsilon, delta, share = exact("epsilon", epsilon), exact("delta", delta), exact("share", share)
     told, pure = exact("words", words, below=1), exact("pure", pure, below=1)
-    kinds = tuple((type(part), *(map(type, part) if isinstance(part, tuple) else ())) for part in rest)
-    return _noise(epsilon, delta, share, moves, unit, told, kind, pure, tuple(rest), kinds)
+    return _noise(epsilon, delta, share, moves, unit, told, kind, pure, tuple(rest))
 
 
-@lru_cache(maxsize=256)  # for repeated fits, and for plans that are compared
-def _noise(epsilon, delta, share, moves, unit, told, kind, pure, rest, kinds):
-    """Do what `survey_noise` does, for exact numbers; `kinds` tells apart parts that are equal as tuples."""
+@cache_results
+def _noise(epsilon, delta, share, moves, unit, told, kind, pure, rest):
+    """Do what `survey_noise` does, for exact numbers."""
     if share < 1 and kind == "pair":
         (e, of_survey), (f, of_delta) = split(epsilon, share), split(delta, share)
         alone = survey_noise(of_survey, of_delta, moves=moves, unit=unit, words=told * share)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dpfast.accounting.numbers import is_integer
 from dpfast.learners import fitting
 from dpfast.learners.model import Model
 from dpfast.learners.plan import ExponentialDraw, GaussianSum, LaplaceSum, Plan, Proved, Solved, Task
@@ -309,7 +310,7 @@ class Run:
         if kind is None:
             raise RuntimeError(f"{name!r} is planned as {type(planned).__name__}, which run.{verb} does not make")
         used = self._used[name]
-        if not used <= used + times <= planned.times:
+        if not (is_integer(times) and 1 <= times <= planned.times - used):
             raise RuntimeError(f"{name!r} is planned {planned.times} times, and was released {used} times")
         if size > planned.size:
             raise RuntimeError(f"{name!r} is planned with at most {planned.size:,} entries, got {size:,}")

@@ -145,3 +145,11 @@ def test_a_survey_beside_draws_is_not_that_beside_sums_of_the_same_numbers():
     given = {"moves": 8, "unit": 1 << 20, "kind": "parts"}
     first, second, again = (survey_noise(1, 1e-6, 0.06, rest=(each,), **given) for each in (draws, sums, draws))
     assert first == again != second
+
+
+def test_a_cover_has_not_the_noise_of_sums_of_the_same_numbers():
+    sums, cover = (NoisySums(1, 1, 1, 5),), (CoverDraws(1, 1, 1, 5),)
+    assert sums == cover
+    noise, exponent = (bill_noise(parts, 1, 1e-6).noise[0] for parts in (sums, cover))
+    assert exponent < 1 < noise
+    assert bill_noise(cover, 1, 1e-6).cost[0].kind == "cover"

@@ -143,6 +143,16 @@ class OnceTooOften(Sound):
 
 
 @estimator
+class UncountedReleases(Sound):
+    """Makes releases that count as none."""
+
+    def learn(self, rows, plan, run) -> Counts:
+        exact = rows.sum(histogram, rows.n_classes)
+        run.release("histogram", exact, times=0)
+        return Counts(run.release("histogram", exact), rows.sizes)
+
+
+@estimator
 class RefusesRows(Sound):
     """Refuses rows after the charge."""
 
@@ -180,6 +190,7 @@ FAULTS = {
     RelationForgotten: "replay.*moved by at most",
     RoundsByRows: "replay",
     OnceTooOften: "planned 1 times",
+    UncountedReleases: "planned 1 times, and was released 0 times",
     RefusesRows: "refused after it charged|no row has the first code",
     LosesItsModel: "files: the file",
 }

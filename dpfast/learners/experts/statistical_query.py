@@ -202,7 +202,7 @@ class StatisticalQueryOracle(Prepaid):
         sums = [self._parts.sum(_sum, query) for query in queries]
         self._access.check_process()  # a query may have forked
         with self._counting:
-            noisy = self._run.release("queries", np.array(sums, np.int64), times=len(sums)).tolist()
+            noisy = self._run.release("queries", np.array(sums, np.int64), times=len(sums)).tolist() if sums else []
         return np.array([total / (1 << _GRID_BITS) / self._counted for total in noisy])
 
     def tolerance(self, failure: float = 0.05, *, population: bool = False) -> float:
