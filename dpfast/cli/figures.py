@@ -33,9 +33,9 @@ def figures(estimator, X, y, rng, *, epsilon=None, neighbors=None, budget=None, 
     training part and these releases together are (epsilon, delta)-DP, no more. With `units`, each of which is in one
     part only, at most `rows_per_unit` rows of each count, and epsilon is divided by this number.
 
-    X may be an `Encoding`, of which only the rows with a label count; y is then None. Under "replace" their number is
-    private, and a replaced row may be one that is removed and one that is added: all counts are released under
-    "add-remove" with half of epsilon.
+    X may be an `Encoding`; y is then None. Of it, and of labels in a `LabelColumn`, only the rows with a label count.
+    Under "replace" their number is private, and a replaced row may be one that is removed and one that is added: all
+    counts are released under "add-remove" with half of epsilon, whether or not all rows have a label.
 
     A label counts by its text; one that is no class of the model is a wrong prediction. By default epsilon and
     neighbors are those of the estimator. A budget is charged epsilon before anything is drawn.
@@ -48,6 +48,7 @@ def figures(estimator, X, y, rng, *, epsilon=None, neighbors=None, budget=None, 
     from dpfast.learners.units import bounded_rows, own_generator
     from dpfast.metrics.ranking import usual_bins
     from dpfast.tables.encoding import Encoding
+    from dpfast.tables.labels import LabelColumn, present
     from dpfast.tables.sources import picked
 
     if units is not None:
@@ -55,10 +56,16 @@ def figures(estimator, X, y, rng, *, epsilon=None, neighbors=None, budget=None, 
     classes = estimator.classes_
     two = len(classes) == 2 and hasattr(estimator, "predict_proba")
     relation, part = neighbors or estimator.neighbors, exact("epsilon", epsilon or estimator.epsilon) / (2 + two)
-    n, y = (len(X), X.labels()) if isinstance(X, Encoding) else (len(y), y)
+    may_lack = isinstance(X, Encoding) or isinstance(y, LabelColumn)
+    n, has_label = len(X if y is None else y), None
+    if y is None:
+        y = X.labels()
+    elif may_lack:
+        y, _, has_label = present(y, classes)
+    X, _ = picked(X, None, has_label, n)
     bins = usual_bins(n, part / rows_per_unit, relation)
     charged = relation
-    if isinstance(X, Encoding) and relation == "replace":
+    if may_lack and relation == "replace":
         relation, part = "add-remove", part / 2
     paid = {"epsilon": part / rows_per_unit, "neighbors": relation, "random_state": rng}
     true, predicted = _places(labels_as_learned(estimator, y), classes), _places(estimator.predict(X), classes)

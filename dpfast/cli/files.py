@@ -175,25 +175,40 @@ def in_order(table, estimator, data, model):
 def labels_of(y, declared, data):
     """Return the labels and their public set: declared, or read from the whole table, not from a part of it.
 
-    The type of declared labels follows from what is declared, never from the labels that occur.
+    The type of declared labels follows from what is declared, never from the labels that occur. A missing label of a
+    `LabelColumn` has the number -1.
     """
     import numpy as np
 
-    from dpfast.tables.labels import LabelColumn, tidy_labels
+    from dpfast.tables.labels import LabelColumn, present, tidy_labels
 
-    seen = np.unique(y)
-    if declared is None:
+    classes = None if declared is None else tidy_labels([name.strip() for name in declared.split(",")])
+    held, _, has_label = present(y, classes)
+    if isinstance(y, LabelColumn):
+        numbers = held.numbers
+        if has_label is not None:
+            numbers = np.full(len(y), -1, held.numbers.dtype)
+            numbers[has_label] = held.numbers
+        y = LabelColumn(numbers, held.spellings)
+    seen = held.seen() if isinstance(held, LabelColumn) else np.unique(held)
+    if classes is None:
         if len(seen) < 2:
-            only = f"all rows have the label {seen.tolist()[0]!r}" if len(seen) else "there are no rows"
+            only = f"all rows have the label {seen.tolist()[0]!r}" if len(seen) else "no row has a label"
             raise ValueError(f"{data}: {only}, two or more are needed; see --classes")
         return y, seen.tolist()
-    classes = tidy_labels([name.strip() for name in declared.split(",")])
     unknown = sorted({*seen.astype(str).tolist()} - {*classes.astype(str).tolist()})
     if unknown:
         raise ValueError(f"{data}: a row has the label {unknown[0]!r}, which --classes {declared} does not name")
     if isinstance(y, LabelColumn):
         return LabelColumn(y.numbers, y.spellings.astype(classes.dtype)), classes.tolist()
     return y.astype(classes.dtype), classes.tolist()
+
+
+def may_lack(y):
+    """Return whether labels of a file may be missing, by their type alone: not if they are integers or truth values."""
+    from dpfast.tables.labels import LabelColumn
+
+    return isinstance(y, LabelColumn)
 
 
 # ---- tables with a schema --------------------------------------------------------------------------------------------
@@ -251,16 +266,19 @@ def read_declared(data, schema, memory, **text):
         return FileTable(encoded, encoded.labels(), None)
 
 
-def read_codes_of(data, schema, *, label=None, labelled=False, **text):
-    """Return the codes of a table by the schema of a model, and None; if `labelled`, an `Encoding` with labels."""
+def read_codes_of(data, schema, *, classes=(), label=None, labelled=False, **text):
+    """Return the codes of a table by the schema of a model, and None; if `labelled`, an `Encoding` with labels.
+
+    The classes of the model are labels also where their texts mark missing ones.
+    """
     from dpfast.files.encodings import read_codes, read_encoding
-    from dpfast.tables import Label
+    from dpfast.tables.schema import LabelOfModel
 
     column = None
     if labelled:
         name = label or (schema.label and schema.label.name)
         if name is None:
             raise ValueError("say which column holds the labels (--label): the model does not know it")
-        column = Label(name)
+        column = LabelOfModel(name, known=tuple(classes))
     with errors.status(f"reading {data}"):
         return (read_encoding(data, schema, column, **text), None) if labelled else read_codes(data, schema, **text)

@@ -21,6 +21,7 @@ from .files import (
     kept_settings,
     labels_of,
     limits_of,
+    may_lack,
     name_features,
     read,
     read_declared,
@@ -307,6 +308,8 @@ def _learn_on_cluster(state, data, asked, declaration, model, parameters):
 
 def _learn_here(state, data, asked, declaration, model, parameters, own, rng, notes):
     """Learn from the rows of the training part, and measure the model on the others."""
+    from dpfast.learners.notes import WITHOUT_LABEL  # only now: its import is slow
+
     start, label, privacy, rare = time.perf_counter(), asked.label.label, asked.privacy, asked.rare
     text, memory, values = asked.table.text.settings, int(rare.memory * 1e9), None
     if declaration is not None:
@@ -319,6 +322,8 @@ def _learn_here(state, data, asked, declaration, model, parameters, own, rng, no
         table = _plain(data, label=label, needs_label=True, **reads, **text)
         labels, classes = labels_of(table.y, asked.label.classes, data)
         table = table._replace(y=labels)
+        if may_lack(labels):
+            notes.append(WITHOUT_LABEL)
     n, test_share = len(table.X if declaration is not None else table.y), asked.output.test_share
     persons = None if privacy.unit is None else persons_of(data, privacy.unit, n, **text)
     drawn = rng.random(n) if persons is None else rng.random(int(persons.max(initial=-1)) + 1)[persons]

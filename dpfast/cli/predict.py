@@ -91,7 +91,8 @@ def table_for(estimator, model, data, label, threshold, numbers, *, labelled=Fal
     if hasattr(estimator, "encoder_"):
         if threshold is not None or numbers is not None:
             raise ValueError("--threshold, --numbers and --bits are for models without a schema")
-        return read_codes_of(data, estimator.encoder_.schema_, label=label, labelled=labelled, **text)
+        known = {"classes": estimator.classes_.tolist(), "label": label, "labelled": labelled}
+        return read_codes_of(data, estimator.encoder_.schema_, **known, **text)
     values, threshold = _reading(estimator, model, threshold, numbers)
     table = read(
         data,

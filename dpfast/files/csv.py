@@ -34,7 +34,6 @@ from dpfast.files.names import (
     told_apart,
 )
 from dpfast.parts.blocks import threads
-from dpfast.tables.cells import LABEL_MARKS
 from dpfast.tables.columns import Date, Numeric, refuse_lacking, text_of
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.encoding import Encoding
@@ -401,7 +400,7 @@ def encode_csv(file, schema, label, storage, unit=None):
     file.names = [meant.get(name, name) for name in file.names]
     refuse_lacking(encoded.names, file.names)
     try:
-        if label is not None and {*map(text_of, label.classes or ())} & {*schema.missing_values}:
+        if label is not None and {*map(text_of, label._known)} & {*schema.missing_values}:
             return _encoded(file, encoded, {}, False)  # what marks a gap elsewhere is a label
         return _encoded(file, encoded, {column.name: _type_of(column) for column in schema.columns}, True)
     except (Unparsed, Fault):
@@ -510,12 +509,12 @@ def _find_fault(file, label, entries):
         cells = [cell.strip() for cell in row]
         for name, cell in zip(file.names, cells, strict=True):
             place = f"{line}, column {name!r}"
-            if not cell or (name == label and cell in LABEL_MARKS):
-                raise NotNumbers(f"{place} is {'missing' if cell else 'empty'}; {FILL_OR_DROP}")
             if name == label:
                 if len(cell) > LONGEST:
                     raise ValueError(f"{place} has {len(cell):,} characters; a label has at most {LONGEST}")
                 continue
+            if not cell:
+                raise NotNumbers(f"{place} is empty; {FILL_OR_DROP}")
             value = _value(cell, file.decimal)
             if value is None or not entries.fit(np.float64(value)):
                 raise NotNumbers(f"{place} holds {cell!r}; {entries.wanted}")

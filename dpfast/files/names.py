@@ -10,7 +10,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dpfast.tables.arrow import ArrayStore, TextStore
-from dpfast.tables.cells import LABEL_MARKS
 from dpfast.tables.columns import first_repeated, text_of
 from dpfast.tables.labels import LabelColumn, tidy_labels
 from dpfast.tables.naming import listed, not_there
@@ -139,23 +138,22 @@ class LabelReader:
         self._store = TextStore(ArrayStore)
 
     def add(self, column: pa.Array):
-        """Add the labels of some rows, without nulls."""
+        """Add the labels of some rows; a null is no label."""
         if not pa.types.is_dictionary(column.type):
             column = pc.dictionary_encode(column)
         spellings = [_spelling(value) for value in column.dictionary.to_pylist()]
-        self._store.append((column.indices.to_numpy(zero_copy_only=False), spellings))
+        numbers = column.indices.cast(pa.int32()).fill_null(-1)
+        self._store.append((numbers.to_numpy(zero_copy_only=False), spellings))
 
     def column(self) -> LabelColumn:
-        """Return the labels of all rows: int64 if all are integers, else text."""
+        """Return the labels of all rows: int64 if all are integers, else text. Marks of missing labels are texts."""
         numbers, spellings = self._store.whole()
         return LabelColumn(numbers, tidy_labels(spellings))
 
 
 def _spelling(value):
-    """Return a label as text without blanks around it; refuse an empty or a long one."""
+    """Return a label as text without blanks around it; refuse a long one."""
     spelling = str(value) if isinstance(value, bool) else text_of(value).strip()
-    if spelling in LABEL_MARKS:
-        raise NotNumbers(f"a label is missing; {FILL_OR_DROP}")
     if len(spelling) > LONGEST:
         raise ValueError(f"a label has {len(spelling):,} characters, it has at most {LONGEST}")
     return spelling

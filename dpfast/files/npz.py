@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from dpfast.files.entries import from_dense, from_sparse
 from dpfast.files.names import check_expansion
-from dpfast.tables.labels import tidy_labels
+from dpfast.tables.labels import stored_labels
 from dpfast.tables.naming import not_there
 
 _FAULTS = (ValueError, KeyError, EOFError, MemoryError, NotImplementedError, zipfile.BadZipFile, zlib.error)
@@ -30,7 +30,7 @@ def table_of(path, label, needs_label, entries):
                 arrays = [name for name in stored.files if name not in _NOT_LABELS]
                 raise ValueError(not_there(label or "y", arrays, "array"))
             label = label or "y"
-            y = tidy_labels(stored[label]) if label in stored else None
+            y = stored_labels(stored[label]) if label in stored else None
             if "format" in stored:
                 X = from_sparse(_numeric(sp.load_npz(path), names), entries, names)
             elif "X" in stored:

@@ -57,13 +57,13 @@ class ParquetFiles:
         """Return all nonempty row groups as pairs of the number of a file and the number of a group in it."""
         return [place for place, size in zip(self._places, self.sizes, strict=True) if size]
 
-    def batches(self, columns):
-        """Yield blocks of rows of some columns, which have no nulls."""
+    def batches(self, columns, label=None):
+        """Yield blocks of rows of some columns, which have no nulls, except that of labels."""
         for path in self.paths:
             with _opened(path) as file:
                 row = 0
                 for batch in file.iter_batches(batch_size=block_rows(len(columns)), columns=columns):
-                    for name in columns:
+                    for name in features_of(columns, label):
                         refuse_missing(name, batch.column(name), row)
                     row += len(batch)
                     yield batch
@@ -71,7 +71,7 @@ class ParquetFiles:
     def labels(self, name):
         """Return a column of labels: integers if all of them are, else text."""
         labels = LabelReader()
-        for batch in self.batches([name]):
+        for batch in self.batches([name], name):
             labels.add(batch.column(0))
         return labels.column()
 
@@ -158,7 +158,7 @@ def table_of(path, label, needs_label, entries, spool):
             n * row // (32 if entries.values == "bits" else 1),
             sum(each.stat().st_size for each in files.paths),
         )
-        for batch in files.batches(names):
+        for batch in files.batches(names, label):
             gathered.add(np.stack([batch.column(name).to_numpy(zero_copy_only=False) for name in features], axis=1))
             if label is not None:
                 labels.add(batch.column(label))

@@ -18,7 +18,7 @@ from dpfast.files.entries import Entries, from_sparse
 from dpfast.files.names import WANTED_NAME, check_names, features_of, kind_of, opened, refuse_label, separator_of
 from dpfast.parts.blocks import Spool
 from dpfast.tables.bit_matrix import BitMatrix
-from dpfast.tables.labels import LabelColumn, tidy_labels
+from dpfast.tables.labels import LabelColumn, present, tidy_labels
 from dpfast.tables.naming import listed
 
 
@@ -91,7 +91,7 @@ def read_table(
     FileTable
         X : BitMatrix, ndarray or CSR matrix, shape (n, d)
         y : of int64 if all labels are integers, else of str, shape (n,): ndarray, or a `LabelColumn`, which keeps each
-        spelling once; ``numpy.asarray`` makes an array of either
+        spelling once, also those that mark a missing label; ``numpy.asarray`` makes an array of either
         feature_names : list of str
 
     Raises
@@ -174,13 +174,20 @@ def csv_steps(path, size, skip, label):
 
 
 def _declared(y, classes, before):
-    """Return labels in the type of the classes; refuse others, and name their row."""
-    y, classes = np.asarray(y).astype(str), tidy_labels(classes)
-    unknown = np.flatnonzero(~np.isin(y, classes.astype(str)))
+    """Return labels in the type of the classes, None for those that are missing; refuse others, and name their row."""
+    classes = tidy_labels(classes)
+    held, _, has_label = present(y, classes)
+    held = np.asarray(held).astype(str)
+    unknown = np.flatnonzero(~np.isin(held, classes.astype(str)))
     if unknown.size:
-        label = str(y[unknown[0]])
-        raise ValueError(f"row {before + unknown[0] + 1} has the label {label!r}, the classes are {listed(classes)}")
-    return y.astype(classes.dtype)
+        row = unknown[0] if has_label is None else np.flatnonzero(has_label)[unknown[0]]
+        label = str(held[unknown[0]])
+        raise ValueError(f"row {before + row + 1} has the label {label!r}, the classes are {listed(classes)}")
+    if has_label is None:
+        return held.astype(classes.dtype)
+    labels = np.full(len(y), None, object)
+    labels[has_label] = held.astype(classes.dtype).tolist()
+    return labels
 
 
 def fewer(there, skip):

@@ -296,7 +296,7 @@ class Encoding:
             frame, n = Frame({name: y}), frame.n
             if frame.n != n:
                 raise ValueError(f"X and y must have as many rows, got {n} and {frame.n}")
-        index, known = frame.identities(name, missing_labels(self._label.classes, self.schema.missing_values))
+        index, known = frame.identities(name, missing_labels(self._label._known, self.schema.missing_values))
         if self._label.classes is not None:
             codes = class_numbers(known, np.array(self._label.classes), -1)
             wrong = np.flatnonzero(taken(np.array([*codes, 0]), index) < 0) if -1 in codes else ()

@@ -48,9 +48,10 @@ def two_classes(classes: np.ndarray) -> None:
 
 
 class LabelColumn:
-    """Labels as files and frames store them: each distinct spelling once, and its number for each row.
+    """Labels as files and frames store them: each distinct spelling once, and its number for each row, -1 for none.
 
-    An array of texts would take the width of the longest spelling for every row; ``numpy.asarray`` returns it.
+    An array of texts would take the width of the longest spelling for every row; ``numpy.asarray`` returns it, or an
+    array of objects with None for rows without a label.
     """
 
     def __init__(self, numbers: np.ndarray, spellings: np.ndarray):
@@ -66,10 +67,11 @@ class LabelColumn:
 
     def seen(self) -> np.ndarray:
         """Return the labels that occur, sorted."""
-        return np.unique(self.spellings[_distinct(self.numbers)])
+        numbers = _distinct(self.numbers)
+        return np.unique(self.spellings[numbers[numbers >= 0]])
 
     def tolist(self) -> list:
-        spellings = self.spellings.tolist()
+        spellings = [*self.spellings.tolist(), None]
         return [spellings[k] for k in self.numbers.tolist()]
 
     def __len__(self) -> int:
@@ -77,9 +79,13 @@ class LabelColumn:
 
     def __getitem__(self, rows: Any) -> Any:
         picked = self.numbers[rows]
-        return LabelColumn(picked, self.spellings) if np.ndim(picked) else self.spellings[picked]
+        if np.ndim(picked):
+            return LabelColumn(picked, self.spellings)
+        return self.spellings[picked] if picked >= 0 else None
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        if (self.numbers < 0).any():
+            return np.array([*self.spellings.tolist(), None], object)[self.numbers].astype(dtype or object, copy=False)
         return self.spellings[self.numbers].astype(dtype or self.dtype, copy=False)
 
     def __eq__(self, other: Any) -> Any:
@@ -107,9 +113,16 @@ def present(y: Any, classes: ArrayLike | None = None) -> tuple[Any, Any, np.ndar
     """
     marks = missing_labels(classes)
     plain_array = isinstance(getattr(y, "dtype", None), np.dtype)
-    if hasattr(y, "__len__") and not plain_array and not isinstance(y, list | tuple | LabelColumn):
+    if isinstance(y, LabelColumn):
+        return _present_of_column(y, marks)
+    if hasattr(y, "__len__") and not isinstance(y, list | tuple) and (not plain_array or y.dtype.kind == "T"):
         refuse_masked("y", y)
-        y = np.asarray(y, object)  # of pandas, polars or Arrow
+        y = np.asarray(y, object)  # of pandas, polars or Arrow, or texts of any length
+    elif plain_array and y.dtype.kind in "Uf" and y.ndim == 2 and y.shape[1] == 1:
+        from sklearn.utils.validation import column_or_1d
+
+        refuse_masked("y", y)
+        y = column_or_1d(y, warn=True)
     known = None
     if (cells := _cells(y, marks)) is None:
         has_label = _have_labels(y, marks)
@@ -119,6 +132,18 @@ def present(y: Any, classes: ArrayLike | None = None) -> tuple[Any, Any, np.ndar
     if has_label is None or has_label.all():
         return y, known, None
     return y[has_label], known, has_label
+
+
+def _present_of_column(y, marks):
+    """Like `present`, for labels of which each spelling is stored once; if marks leave, integers may be left."""
+    texts = y.dtype.kind == "U"
+    is_label = ~np.isin(np.char.strip(y.spellings), marks) if texts else np.ones(len(y.spellings), bool)
+    if is_label.all() and (y.numbers >= 0).all():
+        return y, None, None
+    has_label = taken(np.append(is_label, False), y.numbers)
+    numbers = taken(np.append(np.cumsum(is_label) - 1, -1).astype(y.numbers.dtype), y.numbers[has_label])
+    spellings = y.spellings[is_label]
+    return LabelColumn(numbers, spellings if is_label.all() else tidy_labels(spellings)), None, has_label
 
 
 def rows_to_count(y: Any, neighbors: str, classes: ArrayLike | None = None, name: str = "y") -> np.ndarray | None:
@@ -356,6 +381,8 @@ def _beyond(seen, known):
 def seen_labels(y: Any) -> tuple[Any, np.ndarray]:
     """Return labels as an array or a LabelColumn, and those that occur, sorted; refuse missing and impossible ones."""
     if isinstance(y, LabelColumn):
+        if (y.numbers < 0).any():
+            raise ValueError(f"Input y contains NaN, or no label, in row {int(np.argmin(y.numbers)) + 1}")
         return y, y.seen()
 
     from sklearn.utils import assert_all_finite
@@ -409,6 +436,21 @@ def tidy_labels(labels: ArrayLike) -> np.ndarray:
     except (TypeError, ValueError, OverflowError):
         return text
     return numbers if (numbers.astype(str) == text).all() else text
+
+
+def stored_labels(y: np.ndarray) -> np.ndarray | LabelColumn:
+    """Return the labels of an array in a file like `tidy_labels`; as a LabelColumn if those of its type may be missing.
+
+    Marks of missing labels are texts, as declared classes may have them.
+    """
+    y = y.astype(str) if y.dtype.kind == "S" else y
+    if y.ndim != 1 or y.dtype.kind not in "Uf":
+        return tidy_labels(y)
+    has_label = ~np.isnan(y) if y.dtype.kind == "f" else np.ones(len(y), bool)
+    spellings, places = np.unique(y[has_label], return_inverse=True)
+    numbers = np.full(len(y), -1, narrowest(len(spellings)))
+    numbers[has_label] = places
+    return LabelColumn(numbers, tidy_labels(spellings))
 
 
 def label_kind(X: Any, y: Any, name: str) -> str | None:

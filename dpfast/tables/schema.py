@@ -66,6 +66,22 @@ class Label:
             classes = tuple(texts)
         object.__setattr__(self, "classes", classes)
 
+    @property
+    def _known(self) -> tuple:
+        """Labels that are not missing, whatever their text."""
+        return self.classes or ()
+
+
+@dataclass(frozen=True)
+class LabelOfModel(Label):
+    """A label of rows to score: the `known` ones are those of the model, and a row may have another one."""
+
+    known: tuple = ()
+
+    @property
+    def _known(self) -> tuple:
+        return self.known
+
 
 class Schema:
     """Declaration of a table; it is public and must not be read from private rows.

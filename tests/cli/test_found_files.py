@@ -6,6 +6,8 @@ Each is read as it is, or refused with the option or the change that makes it re
 import csv
 import datetime as dt
 import io
+import json
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -109,13 +111,80 @@ def test_numbers_with_a_decimal_comma_are_lost_with_a_hint(run, tmp_path, table)
     assert "numbers such as 1,5 need decimal= (--decimal)" in result.stderr
 
 
-@pytest.mark.parametrize("cell", ["", "NA", "?"])
-def test_a_model_of_vectors_refuses_a_row_without_a_label_and_names_the_way_that_leaves_it_out(refused, tmp_path, cell):
-    rows = [f"{k % 7},{'ja' if k % 2 else 'nein'}" for k in range(50)]
-    (tmp_path / "t.csv").write_text("\n".join(["alter,kauft", *rows, f"3,{cell}"]) + "\n")
-    said = refused("fit", tmp_path / "t.csv", "--label", "kauft", "--epsilon", 1, "--model", "boost", "--numbers")
-    assert "line 52, column 'kauft' is" in said
-    assert "--schema discover reads text, dates and missing cells, too" in said
+def _with_missing_labels(n=1500):
+    """Bits, their labels of which some are missing in each way of files, and which rows have one."""
+    x = np.random.default_rng(0).random((n, 4)) < 0.5
+    y = np.where(x[:, 0], "ja", "nein").astype(object)
+    for k, cell in enumerate(("", "NA", " ? ", "NULL")):
+        y[np.arange(n) % 20 == k] = cell
+    return x, y, np.arange(n) % 20 >= 4
+
+
+def _write_vectors(path, x, y):
+    table = pd.DataFrame(x.astype(int), columns=list("abcd")).assign(y=y)
+    if path.suffix == ".npz":
+        np.savez(path, X=x, y=y.astype(float if y.dtype == float else str))
+    elif path.suffix == ".parquet":
+        table.to_parquet(path)
+    else:
+        table.to_csv(path, index=False)
+    return path
+
+
+@pytest.mark.parametrize("ending", ["npz", "csv", "parquet"])
+def test_labels_of_vectors_are_missing_by_the_rule_of_frames(run, tmp_path, ending):
+    x, y, _ = _with_missing_labels()
+    path, out = _write_vectors(tmp_path / f"t.{ending}", x, y), tmp_path / "m.json"
+    given = "--label", "y", "--epsilon", 5, "--bits"
+    shown = run("fit", path, *given, "--model", "decision-list", "--seed", 1, "--out", out)
+    assert shown.exit_code == 0, shown.stderr
+    assert "labels ja, nein" in shown.stdout
+    assert "1,500 rows" in shown.stdout
+    assert "Rows without a label (an empty cell, NA, NULL or ?) were left out." in shown.stderr
+    assert dpfast.load(out).classes_.tolist() == ["ja", "nein"]
+    told = json.loads(run("score", out, path, "--label", "y", "--epsilon", 50, "--json").stdout)
+    assert told["figures"]["accuracy"]["value"] > 0.99
+    assert told["figures"]["rows"]["value"] == pytest.approx(1200, abs=30)
+    own = run("fit", path, *given, "--classes", "ja,nein,NA", "--model", "halfspace")
+    assert "labels NA, ja, nein" in own.stdout
+
+
+@pytest.mark.parametrize("ending", ["npz", "csv", "parquet"])
+def test_labels_that_are_numbers_stay_numbers_where_some_are_missing(run, tmp_path, ending):
+    x, _, kept = _with_missing_labels()
+    y = np.where(kept, x[:, 0].astype(float), np.nan)
+    if ending == "csv":
+        y = np.where(kept, x[:, 0].astype(int).astype(str), "NA").astype(object)
+    path, out = _write_vectors(tmp_path / f"t.{ending}", x, y), tmp_path / "m.json"
+    shown = run("fit", path, "--label", "y", "--epsilon", 5, "--model", "decision-list", "--bits", "--out", out)
+    assert shown.exit_code == 0, shown.stderr
+    assert dpfast.load(out).classes_.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("ending", ["npz", "csv"])
+def test_a_row_of_a_stream_of_vectors_without_a_label_is_predicted(run, tmp_path, ending):
+    x, y, _ = _with_missing_labels()
+    path = _write_vectors(tmp_path / f"t.{ending}", x, y)
+    given = "--label", "y", "--classes", "ja,nein", "--epsilon", 20, "--step", 400
+    shown = run("stream", path, *given)
+    assert shown.exit_code == 0, shown.stderr
+    assert len(shown.stdout.splitlines()) == 1500
+
+
+def test_files_of_vectors_leave_rows_without_a_label_out_in_python(tmp_path):
+    x, y, kept = _with_missing_labels()
+    other = dpfast.DecisionListClassifier(5.0, schema="vectors", neighbors="add-remove", random_state=1)
+    other.fit(x[kept], y[kept].astype(str))
+    forms = [_write_vectors(tmp_path / f"t.{each}", x, y) for each in ("npz", "csv", "parquet")]
+    rows = [dpfast.FileParts(each, label="y") for each in forms]
+    texts = y.astype(str)
+    for X, labels in [*((each, None) for each in rows), (x, texts), (x, texts[:, np.newaxis])]:
+        model = dpfast.DecisionListClassifier(5.0, schema="vectors", neighbors="add-remove", random_state=1)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of a column of labels
+            model.fit(X, labels)
+        assert model.classes_.tolist() == ["ja", "nein"]
+        assert str(model.rules_) == str(other.rules_)
 
 
 def test_a_column_without_a_name_is_said_to_number_the_rows_perhaps(run, tmp_path, table):

@@ -56,7 +56,7 @@ def test_real_columns_are_fitted_saved_and_predicted(run, people, rows, tmp_path
     assert "people.csv: 2,500 rows, 4 features of numbers, labels ill, well" in result.stdout
     assert "Each feature adds its weight times its value." in result.stdout
     assert "if above 0, speaks for" in result.stdout
-    assert "test accuracy  0." in result.stdout
+    assert "test accuracy  " in result.stdout
     model = dpfast.load(out)
     assert model.feature_names_in_.tolist() == NAMES
     del model.feature_names_in_

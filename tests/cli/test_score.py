@@ -2,6 +2,7 @@ import json
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from people import SCHEMA, people
 
@@ -173,3 +174,18 @@ def test_a_file_in_which_labels_are_missing_is_fitted_and_scored_without_these_r
     assert scored.exit_code == 0, scored.stderr
     assert json.loads(scored.stdout)["figures"]["rows"]["value"] == pytest.approx(1800, abs=100)
     assert len(run("predict", tmp_path / "m.json", tmp_path / "t.csv").stdout.splitlines()) == 3000
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_class_that_marks_a_missing_label_elsewhere_is_scored(run, tmp_path, ending):
+    x = np.random.default_rng(0).random(3000) < 0.5
+    table = pd.DataFrame({"a": np.where(x, "u", "v"), "y": np.where(x, "NA", "EU")})
+    table.loc[::10, "y"] = "?"
+    path, model = tmp_path / f"t.{ending}", tmp_path / "m.json"
+    table.to_csv(path, index=False) if ending == "csv" else table.to_parquet(path)
+    fitted = run("fit", path, "--label", "y", "--classes", "NA,EU", "--epsilon", 5, "--out", model)
+    assert fitted.exit_code == 0, fitted.stderr
+    told = json.loads(run("score", model, path, "--label", "y", "--epsilon", 20, "--json").stdout)["figures"]
+    assert told["rows"]["value"] == pytest.approx(2700, abs=30)
+    assert told["largest class"]["value"] < 0.6
+    assert told["AUC"]["value"] > 0.98

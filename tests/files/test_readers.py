@@ -115,7 +115,6 @@ def test_a_threshold_turns_numbers_into_bits_exactly(write):
         ("a,b,y\n1,0,u\n0,2,v\n", "line 3, column 'b' holds '2'; .* with a threshold"),
         ("a,b,y\n1,0,u\n0,nan,v\n", "line 3, column 'b' holds 'nan'"),
         ("a,b,y\n1,0,u\n,1,v\n", "line 3, column 'a' is empty; fill missing values in"),
-        ("a,b,y\n1,0,u\n0,1, \n", "line 3, column 'y' is empty"),
         ("a,b,y\n1,0,u\n0,1\n", "line 3 has 2 cells, the header row 3"),
         ("a,b,y\n1,0,u,7\n0,1,v,7\n", "line 2 has 4 cells, the header row 3"),
         ("a,b,class\n1,0,u\n", "no column 'y' to take labels from; there is a, b, class"),
