@@ -357,7 +357,7 @@ def header_of(lines, separator):
         likely = {"\t": "tab"}.get(likely, likely)
         raise ValueError(
             f"the header row has only one column, {names[0]!r}; columns must be separated by {what}, unless another "
-            f"separator is given: {likely!r} may be right"
+            f"separator= (--separator) is given: {likely!r} may be right"
         )
     return told_apart(names), rows.line_num
 

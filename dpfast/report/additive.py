@@ -114,7 +114,7 @@ class Term:
 
         Only values with enough rows are named: values whose noisy counts are clear of noise, the rarer values together,
         and runs of bins that have such counts together. A weight that is clear of its noise goes before one that is
-        not. The text is "-" if nothing named has a weight of that sign.
+        not. The text is "-" if nothing named has a weight of that sign, or if only all bins together have enough rows.
 
         Returns
         -------
@@ -143,12 +143,14 @@ class Term:
             last = runs.pop()  # too few rows for a run
             runs[-1].extend(last)
         values = [[code] for code in range(bins, self.column.size) if code not in groups]
+        counted = [codes for codes in (*runs, *values, [*groups]) if self._counted(codes)]
+        if counted == runs and len(runs) == 1:
+            return  # all numbers together speak for nothing
         noise = np.zeros(self.column.size) if self.noise is None else self.noise
-        for codes in [*runs, *values, [*groups]]:
-            if self._counted(codes):
-                share = self.shares[codes].sum()
-                means = [float(reals.dot(self.shares[codes], each[codes])) / share for each in (self.weights, noise)]
-                yield self._run(codes[0], codes[-1]), *means
+        for codes in counted:
+            share = self.shares[codes].sum()
+            means = [float(reals.dot(self.shares[codes], each[codes])) / share for each in (self.weights, noise)]
+            yield self._run(codes[0], codes[-1]), *means
 
     def _counted(self, codes):
         """Return whether the number of rows with these codes is clear of noise."""
@@ -159,7 +161,7 @@ class Term:
         if first == last or not self.column.ordered or first >= self.column.bins:
             return self.meaning(first)
         kept = tuple(edge for k, edge in enumerate(self.column.edges or ()) if not first <= k < last)
-        return replace(self.column, edges=kept).meaning(first) if kept else "any number"
+        return replace(self.column, edges=kept).meaning(first)
 
     def meaning(self, code: int) -> str:
         """Return the meaning of a code as text; all groups of values without known names have the same text.

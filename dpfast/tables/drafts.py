@@ -27,6 +27,7 @@ MARKS = ("", " ", "?", "-", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "<
 MOST_VALUES = 1000  # of a category in a draft; a column with more is left out
 FORMATS = (None, "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%Y/%m/%d")  # of dates; None is YYYY-MM-DD
 MOST_ODD = 3  # texts in a column of numbers that may mark missing values
+_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,([0-9]{1,2}|[0-9]{4,})")  # not a separator of thousands
 _GLANCE, LOOK = 1000, 100_000  # rows that are read first, and rows that remarks are about
 _NEARLY, _MOST = 0.95, 0.5  # shares of the rows
 _FEW = 20  # values, whatever the number of rows
@@ -127,10 +128,14 @@ def remarks(schema: Any, table: Any, missing: Sequence[str] = (), decimal: str =
                 )
                 continue
         elif amount := _amount(words, left := _read_as_words(words)):
+            cure = "write them without separators of thousands and without units first"
+            if decimal == ".":
+                comma = any(_DECIMAL_COMMA.fullmatch(word) for word in left)
+                mark = "the comma is their decimal mark" if comma else f"{cure}; if the comma is the decimal mark"
+                cure = f"{mark}, give --decimal ,"
             found.append(
                 f"column {name!r} holds numbers of which {_share(words, left)} are read as words, such as {amount!r}: "
-                "write them without separators of thousands and without units first"
-                + ("; if the comma is the decimal mark, give --decimal ," if decimal == "." else "")
+                f"{cure}"
             )
             continue
         elif name not in dates and (order := _dates_order(words, left)):

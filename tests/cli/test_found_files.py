@@ -63,7 +63,7 @@ READ = {
 REFUSED = {
     "Latin-1": (_written(encoding="latin-1"), "give its encoding, such as latin-1"),
     "two bytes a character": (_written(encoding="utf-16"), "give its encoding, such as utf-16"),
-    "tabs": (_written(sep="\t"), "another separator is given: 'tab' may be right"),
+    "tabs": (_written(sep="\t"), "another separator= (--separator) is given: 'tab' may be right"),
     "blanks": (_written(sep=" "), "If blanks separate the columns, give --separator space"),
     "no header": (_written(header=False), "The first line must name the columns: add a line of names"),
     "a comment first": (

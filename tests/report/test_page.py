@@ -670,6 +670,8 @@ def test_rarer_values_are_an_end_together_and_nothing_is_named_without_rows():
     term = report.Term(ordered, "yes", np.array([-9.0, -1.0, 0.0, 1.0, 9.0]), None, shares, 0.05)
     below, above = "-1.50", f"{(0.36 + 0.18) / 0.38:+.2f}"
     assert term.ends() == [f"above 3 ({above})", f"at most 2 ({below})"]
+    alone = report.Term(ordered, "yes", np.array([-9.0, -1.0, 0.0, 1.0, 9.0]), None, np.full(5, 0.2), 0.14)
+    assert alone.ends() == ["-", "-"]  # and not "any number"
 
 
 @pytest.mark.parametrize("joined", [{}, {"trees": 4}, {"interactions": 2}], ids=["columns", "trees", "pairs"])
