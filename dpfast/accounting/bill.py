@@ -53,7 +53,7 @@ from .numbers import (
     float_above,
     float_below,
 )
-from .searches import largest, least, rounded_down
+from .searches import largest, least, round_down
 
 _TAIL = 1e-40  # the delta to which the law of a cover is followed
 _PI_UP = Fraction(math.nextafter(math.pi, 4))
@@ -199,15 +199,15 @@ def bill_noise(parts: Sequence[Part], epsilon: Number, delta: Number, *, words: 
     >>> [round(bill_noise(some, 1, 1e-6).noise[-1], 4) for some in ([rules], [survey, rules])]
     [0.0903, 0.0873]
     """
-    parts, told = _checked(parts), _words(words, delta)
+    parts, told = _check_parts(parts), _words(words, delta)
     epsilon = epsilon_of(epsilon)
     most = float_below((exact("delta", delta) - told) / (1 - told))
 
-    def claimed(scale: float) -> float:
-        noise = _proposed(parts, scale)
+    def curve_at(scale: float) -> float:
+        noise = _noise_at(parts, scale)
         return math.inf if noise is None else _curve(parts, noise, epsilon, cover=None)
 
-    noise = _proposed(parts, least(claimed, most))
+    noise = _noise_at(parts, least(curve_at, most))
     if noise is not None:
         noise = tuple(
             _exponent(parts, noise, part, epsilon, most) if isinstance(part, CoverDraws) else each
@@ -240,7 +240,7 @@ def bill_delta(parts: Sequence[Part], noise: Sequence[Number], epsilon: Number, 
     >>> f"{bill_delta([NoisySums(2**20, 1), Draws(1, 1)], [5 * 2**20, 0.1], 1):.1e}"
     '6.1e-08'
     """
-    parts, told = _checked(parts), exact("words", words, below=1)
+    parts, told = _check_parts(parts), exact("words", words, below=1)
     if len(noise) != len(parts):
         raise ValueError(f"noise must have one number for each of {len(parts)} parts, got {len(noise)}")
     each = tuple(exact_positive("noise", number) for number in noise)
@@ -248,7 +248,7 @@ def bill_delta(parts: Sequence[Part], noise: Sequence[Number], epsilon: Number, 
     return min(1.0, float_above(told + (1 - told) * curve))
 
 
-def _checked(parts: Sequence[Part]) -> tuple[Part, ...]:
+def _check_parts(parts: Sequence[Part]) -> tuple[Part, ...]:
     parts = tuple(parts)
     if not parts:
         raise ValueError("parts is empty: there is nothing to release")
@@ -280,7 +280,7 @@ def _words(words, delta) -> Fraction:
     return told
 
 
-def _proposed(parts, scale: float) -> tuple[float, ...] | None:
+def _noise_at(parts, scale: float) -> tuple[float, ...] | None:
     """Return noise in proportion to the shares, a cover's mu; None if it is outside the range of floats."""
     if not 0 < scale < math.inf:
         return None
@@ -334,10 +334,10 @@ def _cover(parts, noise) -> CoverCurve | None:
 def _exponent(parts, noise, cover: CoverDraws, epsilon: float, most: float) -> float:
     """Return the largest exponent of a cover beside the other releases; 0 if there is none."""
 
-    def claimed(exponent: float) -> float:
+    def curve_at(exponent: float) -> float:
         return _curve(parts, noise, epsilon, cover=cover.curve(exponent))
 
-    return rounded_down(largest(claimed, most, epsilon / float(cover.down)))
+    return round_down(largest(curve_at, most, epsilon / float(cover.down)))
 
 
 def _cost(parts, noise, told: Fraction) -> tuple[Cost, ...]:

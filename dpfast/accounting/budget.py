@@ -147,7 +147,7 @@ class Budget:
         If epsilons and deltas add up, these are their sums. Otherwise epsilon is that of all costs composed
         (`dpfast.accounting.composition`) at the budget's delta, which assumes that all costs were fixed in advance.
         """
-        return self._book.spent(lambda: tuple(self._charges), self._part)
+        return self._book.compute_spent(lambda: tuple(self._charges), self._part)
 
     @property
     def left(self) -> tuple[float, float]:
@@ -155,7 +155,7 @@ class Budget:
 
         If epsilons and deltas do not simply add up, this is for a fit whose cost is Gaussian, or zCDP.
         """
-        return self._book.left(self._part)
+        return self._book.compute_left(self._part)
 
     def as_pairs(self) -> "Budget":
         """Return this budget in a form that counts each charge as the pair (epsilon, delta) that it claims.
@@ -227,7 +227,7 @@ class Budget:
         RuntimeError
             In a process other than the one that made the budget.
         """
-        charge = self._asked(epsilon, delta, neighbors, unit, cost, count)
+        charge = self._read_charge(epsilon, delta, neighbors, unit, cost, count)
         self._charge(charge, what)
 
     def check(
@@ -245,7 +245,7 @@ class Budget:
         BudgetExceeded, ValueError
             If the budget does not suffice; if a value is out of its range or does not match the budget.
         """
-        charge = self._asked(epsilon, delta, neighbors, unit, cost, 1)
+        charge = self._read_charge(epsilon, delta, neighbors, unit, cost, 1)
         self._fitting(charge)
 
     def foresee(
@@ -265,7 +265,7 @@ class Budget:
         BudgetExceeded, ValueError
             If the claim does not fit; if a value is out of its range or does not match the budget.
         """
-        charge = self._asked(epsilon, delta, neighbors, unit or self._unit, None, 1)
+        charge = self._read_charge(epsilon, delta, neighbors, unit or self._unit, None, 1)
         if self._book.filter.kind in ("auto", "basic"):
             self._fitting(charge)
 
@@ -277,11 +277,11 @@ class Budget:
     def _fitting(self, charge: Charge) -> Book:
         """Return the ledger after the charge."""
         try:
-            return self._book.charged(charge)
+            return self._book.with_charge(charge)
         except BudgetExceeded as refusal:
             raise BudgetExceeded(str(refusal).replace("{spent}", str(self.spent))) from None
 
-    def _asked(self, epsilon, delta, neighbors, unit, cost, count) -> Charge:
+    def _read_charge(self, epsilon, delta, neighbors, unit, cost, count) -> Charge:
         check_neighbors(neighbors)
         check_unit(unit)
         pair, count = amount(epsilon, delta), checked_count("count", count)
@@ -297,7 +297,7 @@ class Budget:
                 f'budget of unit="{unit}"'
             )
         self._check_process()
-        cost = tuple(cost) if cost else _known(pair)
+        cost = tuple(cost) if cost else _cost_of_pair(pair)
         return Charge(pair, cost, count, self._part)
 
     def _check_process(self) -> None:
@@ -313,17 +313,22 @@ class Budget:
         -------
         dict
         """
-        epsilon, delta = self._book.filter.total.exactly()
+        epsilon, delta = self._book.filter.total.as_fractions()
         return {
             "epsilon": str(epsilon),
             "delta": str(delta),
             "neighbors": self._neighbors,
             "unit": self._unit,
             "composition": self._how[0],
-            "pairs": [str(number) for number in self._how[1].exactly()],
+            "pairs": [str(number) for number in self._how[1].as_fractions()],
             "book": self._book.to_dict(),
             "charges": [
-                [*map(str, charge.pair.exactly()), [each.to_list() for each in charge.cost], charge.count, charge.part]
+                [
+                    *map(str, charge.pair.as_fractions()),
+                    [each.to_list() for each in charge.cost],
+                    charge.count,
+                    charge.part,
+                ]
                 for charge in tuple(self._charges)
             ],
         }
@@ -360,7 +365,7 @@ class Budget:
         return self
 
     def __reduce__(self):
-        return _closed, (self.to_dict(),)
+        return _read_only_ledger, (self.to_dict(),)
 
     def __repr__(self):
         person = "" if self._unit == "row" else f", unit={self._unit!r}"
@@ -421,15 +426,15 @@ class Pairs(Part):
     def _charges(self) -> list[Charge]:  # type: ignore[override]
         return self._whole._charges
 
-    def _asked(self, epsilon, delta, neighbors, unit, cost, count) -> Charge:
-        return super()._asked(epsilon, delta, neighbors, unit, None, count)
+    def _read_charge(self, epsilon, delta, neighbors, unit, cost, count) -> Charge:
+        return super()._read_charge(epsilon, delta, neighbors, unit, None, count)
 
     def __reduce__(self):
         return Pairs, (self._whole,)
 
 
 @lru_cache(maxsize=256)
-def _known(pair: Amount) -> tuple[Cost, ...]:
+def _cost_of_pair(pair: Amount) -> tuple[Cost, ...]:
     """Return the cost of a claim of which only (epsilon, delta) is known."""
     return (pair_cost(*pair.above()),)
 
@@ -442,7 +447,7 @@ _REMEDY = (
 )
 
 
-def _closed(state: dict) -> Budget:
+def _read_only_ledger(state: dict) -> Budget:
     """Return a ledger for reading only, since no process has this number."""
     budget = Budget.from_dict(state)
     budget._process = None

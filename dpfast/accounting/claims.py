@@ -20,7 +20,7 @@ from dpfast.accounting.numbers import (
     count,
     decimal_above,
     exact,
-    printed,
+    round_up_to_decimal,
 )
 
 _ROUNDED = 1e-3  # of a claim's epsilon, or of its delta, by which its cost may exceed it: composed by a looser bound
@@ -96,8 +96,8 @@ class PrivacySpend:
                 raise ValueError(f"a release must have a name and 0 <= used <= of, got {event}")
         if not isinstance(self.reproducible, bool):
             raise ValueError(f"reproducible must be True or False, got {self.reproducible!r}")
-        object.__setattr__(self, "epsilon", printed("epsilon", self.epsilon))
-        object.__setattr__(self, "delta", printed("delta", self.delta, below=1))
+        object.__setattr__(self, "epsilon", round_up_to_decimal("epsilon", self.epsilon))
+        object.__setattr__(self, "delta", round_up_to_decimal("delta", self.delta, below=1))
         object.__setattr__(self, "events", events)
         check_unit(self.unit)
         if (self.rows_per_unit is None) != (self.unit == "row"):
@@ -170,8 +170,8 @@ def claim_of_file(state: dict, *, part: bool = False) -> PrivacySpend:
 
 def pair_cost(epsilon: float, delta: float) -> Cost:
     """Return the cost of a claim of which only (epsilon, delta) is known."""
-    size = printed("epsilon", epsilon)
-    return Cost("pair", size, delta=printed("delta", delta, below=1)) if delta else Cost("pure", size)
+    size = round_up_to_decimal("epsilon", epsilon)
+    return Cost("pair", size, delta=round_up_to_decimal("delta", delta, below=1)) if delta else Cost("pure", size)
 
 
 def compose(claims: Iterable[PrivacySpend], *, delta: float | None = None) -> PrivacySpend:

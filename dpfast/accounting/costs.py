@@ -282,7 +282,7 @@ def discrete_gaussian_delta(
     '1.8e-08'
     """
     sigma, epsilon = exact_positive("sigma", sigma), epsilon_of(epsilon, zero=True)
-    squared, entries = _moved(sensitivity, releases, size)
+    squared, entries = _total_moves(sensitivity, releases, size)
     return _discrete_delta(sigma, epsilon, squared, entries)
 
 
@@ -309,7 +309,7 @@ def discrete_gaussian_sigma(
     4.225
     """
     epsilon, delta = epsilon_of(epsilon), delta_of(delta)
-    squared, entries = _moved(sensitivity, releases, size)
+    squared, entries = _total_moves(sensitivity, releases, size)
     return least(
         lambda sigma: _discrete_delta(Fraction(sigma), epsilon, squared, entries) if sigma else math.inf, delta
     )
@@ -331,7 +331,7 @@ def _discrete_delta(sigma: Fraction, epsilon: float, squared: Fraction, entries:
     return curve_delta(square, square / 2, entries / (24 * sigma**2), epsilon)
 
 
-def _moved(sensitivity, releases, size) -> tuple[Fraction, int]:
+def _total_moves(sensitivity, releases, size) -> tuple[Fraction, int]:
     """Return T s^2 and n."""
     T = count("releases", releases)
     return T * exact_above("sensitivity", sensitivity) ** 2, T * count("size", size)

@@ -42,6 +42,7 @@ from numbers import Rational, Real
 from .numbers import (
     SMALLEST_DELTA,
     Number,
+    as_fraction,
     cache_results,
     calculator,
     calculator_like,
@@ -49,7 +50,6 @@ from .numbers import (
     count,
     delta_of,
     epsilon_of,
-    exactly,
 )
 from .searches import largest
 
@@ -99,7 +99,7 @@ def cover_delta(
     >>> f"{cover_delta(0.08, 1.0):.1e}", f"{cover_delta(0.08, 1.0, max_rounds=25):.1e}"
     ('4.7e-07', '5.0e-09')
     """
-    t, g, rounds = _checked(exponent, coverage_weight, neighbors, max_rounds, accounting)
+    t, g, rounds = _read(exponent, coverage_weight, neighbors, max_rounds, accounting)
     epsilon = _epsilon(epsilon, zero=True)
     log_delta = _log_delta(t, epsilon, g, neighbors, rounds, accounting)
     if log_delta == -math.inf:
@@ -138,7 +138,7 @@ def cover_epsilon(
     >>> round(cover_epsilon(0.08, 1e-6), 3), round(cover_epsilon(0.08, 1e-6, max_rounds=10), 3)
     (0.937, 0.572)
     """
-    t, g, rounds = _checked(exponent, coverage_weight, neighbors, max_rounds, accounting)
+    t, g, rounds = _read(exponent, coverage_weight, neighbors, max_rounds, accounting)
     delta = _delta_of_rounds(delta, rounds, accounting)
     return _epsilon_at(t, delta, g, neighbors, rounds, accounting)
 
@@ -179,7 +179,7 @@ def cover_exponent(
     0.0163
     """
     most = _epsilon(epsilon)
-    _, g, rounds = _checked(0, coverage_weight, neighbors, max_rounds, accounting)
+    _, g, rounds = _read(0, coverage_weight, neighbors, max_rounds, accounting)
     delta = _delta_of_rounds(delta, rounds, accounting)
 
     low = largest(lambda t: _approximate_epsilon(t, delta, float(g), neighbors, rounds, accounting), float(most))
@@ -222,12 +222,12 @@ def _epsilon_at(t: Fraction, delta: float, g: Fraction, neighbors: str, rounds, 
         return 0.0
     epsilon = _approximate_epsilon(_float(t), delta, float(g), neighbors, rounds, accounting)
     log_delta, step = math.log(delta) - 2 * SLACK if delta else -math.inf, max((epsilon + _float(t)) * 1e-15, 1e-323)
-    while epsilon < math.inf and _log_delta(t, _stated(epsilon), g, neighbors, rounds, accounting) > log_delta:
+    while epsilon < math.inf and _log_delta(t, _below_decimal(epsilon), g, neighbors, rounds, accounting) > log_delta:
         epsilon, step = epsilon + step, 2 * step
     return epsilon
 
 
-def _stated(epsilon: float) -> Fraction:
+def _below_decimal(epsilon: float) -> Fraction:
     """Return the minimum of a float and the decimal that it prints as; they differ most for the smallest floats."""
     return min(Fraction(epsilon), Fraction(repr(epsilon)))
 
@@ -299,10 +299,10 @@ def _delta_of_rounds(value, rounds: int | None, accounting: str) -> float:
     return delta_of(value)
 
 
-def _checked(exponent, coverage_weight, neighbors, max_rounds, accounting) -> tuple[Fraction, Fraction, int | None]:
+def _read(exponent, coverage_weight, neighbors, max_rounds, accounting) -> tuple[Fraction, Fraction, int | None]:
     """Return the exponent, the coverage weight and the rounds; refuse invalid arguments."""
-    t = exactly("exponent", exponent, "a finite number >= 0", lambda x: 0 <= x < math.inf)
-    g = exactly("coverage_weight", coverage_weight, "a number from 0 to 1", lambda x: 0 <= x <= 1)
+    t = as_fraction("exponent", exponent, "a finite number >= 0", lambda x: 0 <= x < math.inf)
+    g = as_fraction("coverage_weight", coverage_weight, "a number from 0 to 1", lambda x: 0 <= x <= 1)
     rounds = None if max_rounds is None else count("max_rounds", max_rounds, or_else="None or ")
     check_neighbors(neighbors)
     if accounting not in ("curve", "paper"):

@@ -131,7 +131,7 @@ class Filter:
     pairs: Amount = NOTHING
     stored: Bounds | None = field(default=None, compare=False)
 
-    def settled(self, costs: Sequence[Cost], pair: Amount, before: Amount) -> "Filter":
+    def fix_by(self, costs: Sequence[Cost], pair: Amount, before: Amount) -> "Filter":
         """Return the filter that a first charge with a delta fixes, after pure charges that add up to `before`.
 
         `pair` is what the charge claims.
@@ -145,7 +145,7 @@ class Filter:
         if any(cost.kind == "cover" for cost in costs):  # a long list is far from Gaussian
             shares[basic] = max(
                 Fraction(part, whole) if whole else Fraction(part > 0)
-                for part, whole in zip(before.plus(pair).exactly(), self.total.exactly(), strict=True)
+                for part, whole in zip(before.plus(pair).as_fractions(), self.total.as_fractions(), strict=True)
             )
         return min(shares, key=lambda chosen: shares[chosen], default=basic)
 
@@ -203,7 +203,7 @@ class Filter:
         apart = Fraction(sums.apart, self.bounds.apart) if sums.apart else Fraction(0)
         return max(Fraction(sums.curve, self.bounds.curve), apart)
 
-    def left(self, sums: Sums) -> tuple[float, float]:
+    def compute_left(self, sums: Sums) -> tuple[float, float]:
         """Return (epsilon, delta) of a charge that still fits, rounded down: a pair, or a Gaussian or zCDP cost."""
         if not self.curved:
             return self.total.plus(sums.pairs, -1).below()
@@ -285,16 +285,16 @@ class Book(NamedTuple):
     whole: Sums = Sums()
     parts: dict[str, Sums] = {}  # noqa: RUF012 - never changed in place
 
-    def charged(self, charge: Charge) -> "Book":
+    def with_charge(self, charge: Charge) -> "Book":
         """Return the ledger after a charge; raise BudgetExceeded if it does not fit."""
         settled = self.filter
         if settled.kind == "auto" and charge.pair.delta:
-            settled = settled.settled(charge.cost, charge.pair, self.sums(None).pairs)
+            settled = settled.fix_by(charge.cost, charge.pair, self.sums(None).pairs)
         book = self._plus(settled, charge, settled.measure(charge.cost, charge.pair))
         if not settled.fits(book.sums(charge.part)):
-            left = f"left {self.left(charge.part)}"
+            left = f"left {self.compute_left(charge.part)}"
             if not self.adds_up:
-                left = f"left for a further fit {self.left(charge.part)}{COMPOSED}"
+                left = f"left for a further fit {self.compute_left(charge.part)}{COMPOSED}"
             raise BudgetExceeded(
                 f"the charge {_times(charge)} does not fit: of (epsilon, delta) = {settled.total.below()}, "
                 f"spent {{spent}}, {left}; nothing was charged"
@@ -365,10 +365,10 @@ class Book(NamedTuple):
         most = Sums(amount(epsilon, delta), max(each.curve for each in every), max(each.apart for each in every))
         return self.whole.plus(most)
 
-    def left(self, part: str | None) -> tuple[float, float]:
-        return self.filter.left(self.sums(part))
+    def compute_left(self, part: str | None) -> tuple[float, float]:
+        return self.filter.compute_left(self.sums(part))
 
-    def spent(self, charges: Callable[[], Sequence[Charge]], part: str | None) -> tuple[float, float]:
+    def compute_spent(self, charges: Callable[[], Sequence[Charge]], part: str | None) -> tuple[float, float]:
         """Return the exact amount spent for a basic filter, else that of all costs at the budget's delta."""
         if not self.filter.curved:
             return self.sums(part).pairs.above()

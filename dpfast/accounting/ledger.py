@@ -115,11 +115,11 @@ class Ledger(Budget):
 
     def _add(self, db, charge, what) -> int:
         """Write a charge and the sums after it, and return its number; refuse a charge that does not fit."""
-        after = _book_of(db).charged(charge)
+        after = _book_of(db).with_charge(charge)
         number, key = db.execute("SELECT charges + 1, key FROM budget").fetchone()
         described = what.get("schema")
         digest = None if described is None else hmac.new(key, _json(described).encode(), hashlib.sha256).hexdigest()
-        epsilon, delta = map(str, charge.pair.exactly())
+        epsilon, delta = map(str, charge.pair.as_fractions())
         row = (
             *(number, _now(), _user(), os.getpid(), what.get("model"), _json(what.get("parameters", {})), digest),
             *(charge.part, epsilon, delta, _json([cost.to_list() for cost in charge.cost]), charge.count),
@@ -272,11 +272,11 @@ def open_ledger(
             ledger._add(db, Charge(amount(0, 0), (Cost("pure", 0.0),)), {"model": "(the file was moved)"})
     with ledger._reading() as db:
         first = Book.from_dict(json.loads(db.execute("SELECT first FROM budget").fetchone()[0])).filter
-    total = first.total.exactly()
+    total = first.total.as_fractions()
     made = {"epsilon": total[0], "delta": total[1], "neighbors": ledger.neighbors, "unit": ledger.unit}
-    made |= {"composition": first.kind, "pairs": first.pairs.exactly()}
+    made |= {"composition": first.kind, "pairs": first.pairs.as_fractions()}
     exactly: dict[str, Callable[..., Any]] = {"epsilon": partial(exact, "epsilon"), "delta": partial(exact, "delta")}
-    exactly["pairs"] = lambda value: amount(*value).exactly()
+    exactly["pairs"] = lambda value: amount(*value).as_fractions()
     for name, value in ({"epsilon": epsilon, "delta": delta} | asked).items():
         if value is not None and exactly.get(name, str)(value) != made[name]:
             raise ValueError(f"{path.name} was made with {name}={made[name]}, got {value!r}")
@@ -358,7 +358,7 @@ def _charge_of(row) -> Charge:
 
 
 def _amount_of(epsilon: str, delta: str):
-    """Return the amount from the texts that `Amount.exactly` wrote."""
+    """Return the amount from the texts that `Amount.as_fractions` wrote."""
     return amount(rational(epsilon), rational(delta))
 
 

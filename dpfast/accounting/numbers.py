@@ -81,7 +81,7 @@ def positive_above(name: str, value) -> float:
     return float_above(value)
 
 
-def exactly(name: str, value: Any, wanted: str, fits: Callable[[float], bool]) -> Fraction:
+def as_fraction(name: str, value: Any, wanted: str, fits: Callable[[float], bool]) -> Fraction:
     """Return a real number that fits as a fraction; a float is taken exactly, as by the mechanisms."""
     nearest = number(name, value, wanted, fits)
     return _rational(value) if isinstance(value, Rational) else Fraction(nearest)
@@ -89,7 +89,7 @@ def exactly(name: str, value: Any, wanted: str, fits: Callable[[float], bool]) -
 
 def exact_positive(name: str, value) -> Fraction:
     """Return a finite number above 0 exactly; a float is taken exactly, as by the mechanisms."""
-    return exactly(name, value, "a finite number > 0", lambda x: 0 < x < math.inf)
+    return as_fraction(name, value, "a finite number > 0", lambda x: 0 < x < math.inf)
 
 
 def exact_above(name: str, value) -> Fraction:
@@ -194,17 +194,17 @@ class Amount(NamedTuple):
             self.delta * other.over <= other.delta * self.over
         )
 
-    def exactly(self) -> tuple[Fraction, Fraction]:
+    def as_fractions(self) -> tuple[Fraction, Fraction]:
         return Fraction(self.epsilon, self.over), Fraction(self.delta, self.over)
 
     def below(self) -> tuple[float, float]:
         """Return the largest floats whose decimals are at most these amounts."""
-        epsilon, delta = self.exactly()
+        epsilon, delta = self.as_fractions()
         return decimal_below(epsilon), decimal_below(delta)
 
     def above(self) -> tuple[float, float]:
         """Return the smallest floats whose decimals are at least these amounts."""
-        epsilon, delta = self.exactly()
+        epsilon, delta = self.as_fractions()
         return decimal_above(epsilon), decimal_above(delta)
 
 
@@ -238,7 +238,7 @@ def decimal_above(number: Fraction) -> float:
     return value
 
 
-def printed(name: str, value: Any, below: float = math.inf) -> float:
+def round_up_to_decimal(name: str, value: Any, below: float = math.inf) -> float:
     """Return the least float that prints as no less than a number from 0 to `below`; a float is itself."""
     if type(value) is float and 0 <= value < below:
         return value + 0.0  # not -0.0
@@ -268,31 +268,31 @@ def calculator(function: _Calculator) -> _Calculator:
 
     An epsilon or delta that it does not describe is the usual one.
     """
-    return _completed(function, _USUAL)
+    return _complete_docstring(function, _USUAL)
 
 
 def calculator_like(*others: Callable) -> Callable[[_Calculator], _Calculator]:
     """Decorate like `calculator`; parameters that the docstring does not describe are those of other calculators."""
     known = dict(_USUAL)
     for other in others:
-        known |= _described(other.__doc__ or "")
-    return lambda function: _completed(function, known)
+        known |= _parameter_descriptions(other.__doc__ or "")
+    return lambda function: _complete_docstring(function, known)
 
 
 _PARAMETERS = "\n\nParameters\n----------\n"
 _USUAL = {"epsilon": "epsilon : real, > 0", "delta": "delta : real, at least 1e-300 and below 1"}
 
 
-def _described(doc: str) -> dict[str, str]:
+def _parameter_descriptions(doc: str) -> dict[str, str]:
     """Return the description of each parameter in a docstring; some parameters share one."""
     entries = re.split(r"\n(?=\S)", doc.partition(_PARAMETERS)[2].partition("\n\n")[0])
     return {name: entry for entry in entries for name in entry.partition("\n")[0].partition(" : ")[0].split(", ")}
 
 
-def _completed(function: _Calculator, known: dict[str, str]) -> _Calculator:
+def _complete_docstring(function: _Calculator, known: dict[str, str]) -> _Calculator:
     if function.__doc__:  # None under python -OO
         doc = inspect.cleandoc(function.__doc__)
-        known = known | _described(doc)
+        known = known | _parameter_descriptions(doc)
         entries = dict.fromkeys(known[name] for name in inspect.signature(function).parameters)
         summary, _, rest = doc.partition("\n\nReturns\n")
         head, *tail = re.split(r"\n\n(?=Notes\n|Examples\n)", f"Returns\n{rest}", maxsplit=1)

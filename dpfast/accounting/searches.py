@@ -20,7 +20,7 @@ def largest(value: Callable[[float], float], most: float, near: float = 1.0) -> 
     return _number(_last(lambda x: _gap(value(x), most), _BITS, _index(near, _BITS)), _BITS)
 
 
-def rounded_down(number: float) -> float:
+def round_down(number: float) -> float:
     """Return the largest number of 30 bits up to one: what arrays of floats decide differs by less between machines."""
     return _number(_index(number, _COARSE), _COARSE) if number else 0.0
 
@@ -42,12 +42,12 @@ def solution(value: Callable[[float], float], wanted: float, slope: Callable[[fl
 
     `slope` is the derivative of ln value by ln x, for Newton's method, which proposes where to look.
     """
-    near = _proposed(value, wanted, slope)
+    near = _search_by_newton(value, wanted, slope)
     start = (_index(near, _COARSE), 0) if near else (0, _COARSE)
     return _number(_last(lambda x: _gap(value(x), wanted), _COARSE, *start), _COARSE)
 
 
-def _proposed(value, wanted: float, slope) -> float:
+def _search_by_newton(value, wanted: float, slope) -> float:
     """Return where Newton's method from 1 settles, in logarithms; 0 if it does not."""
     x = 1.0
     for _ in range(12):

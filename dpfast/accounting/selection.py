@@ -130,7 +130,7 @@ def selection_base(epsilon: Number, delta: Number, *, runs: int, gaussian: bool 
     if each < SMALLEST_DELTA:
         raise ValueError(f"delta must be at least {SMALLEST_DELTA} for each of {runs} runs, got {delta!r} for all")
 
-    def claimed(base: float) -> float:
+    def claim_at(base: float) -> float:
         if base > epsilon:
             return math.inf
         claims = [(base, each)]
@@ -138,7 +138,7 @@ def selection_base(epsilon: Number, delta: Number, *, runs: int, gaussian: bool 
             claims += gaussian_claims(base, each, epsilon)
         return selection_epsilon(claims, delta, runs=runs)
 
-    return largest(claimed, epsilon), each
+    return largest(claim_at, epsilon), each
 
 
 def gaussian_mu(epsilon: float, delta: float) -> float:

@@ -77,7 +77,7 @@ def single_sample_epsilon(mu: Number, delta: Number, *, rows: int, steps: int) -
     u, curve = np.expm1(ends), _curve(ends[:-1], mu) * np.diff(np.expm1(ends))
     log_g = np.log1p(u / n)
 
-    def claimed(a: int) -> float:
+    def epsilon_of_order(a: int) -> float:
         weight = np.exp((a - 2) * log_g[1:]) + np.exp(-(a + 1) * log_g[:-1])  # each at its larger end
         moment = a * (a - 1) / n**2 * math.fsum((curve * weight).tolist()) * (1 + _SLACK)
         divergence, b = steps * math.log1p(moment) / (a - 1), a - 1
@@ -87,7 +87,7 @@ def single_sample_epsilon(mu: Number, delta: Number, *, rows: int, steps: int) -
     orders = [a for a in _ORDERS if (a - 1) * mu <= _MOST_ORDER]
     square = steps / n * (mu * mu / n)
     near = 1 + math.sqrt(2 * -math.log(delta) / square) if square > 0 else math.inf  # best order of mu^2/2-zCDP
-    return max(0.0, _least_of(claimed, orders, bisect(orders, near) - 1))
+    return max(0.0, _least_of(epsilon_of_order, orders, bisect(orders, near) - 1))
 
 
 @calculator_like(single_sample_epsilon)
@@ -117,7 +117,7 @@ def single_sample_sigma(
     epsilon, delta, sensitivity = epsilon_of(epsilon), delta_of(delta), positive("sensitivity", sensitivity)
     n, steps, size = count("rows", rows), count("steps", steps), count("size", size)
 
-    def claimed(sigma: float) -> float:
+    def epsilon_of_sigma(sigma: float) -> float:
         if sigma == 0 or sensitivity / sigma > _MOST_ORDER or epsilon > 700:
             return math.inf
         left = delta - (1 + math.exp(epsilon)) * steps * size / (24 * sigma) / sigma * (1 + _SLACK)
@@ -125,7 +125,7 @@ def single_sample_sigma(
             return math.inf
         return single_sample_epsilon(sensitivity / sigma, left, rows=n, steps=steps)
 
-    return _coarse(least(claimed, epsilon))
+    return _coarse(least(epsilon_of_sigma, epsilon))
 
 
 def _least_of(value, arguments, near: int):

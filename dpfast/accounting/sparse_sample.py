@@ -127,8 +127,8 @@ def sparse_sample_bottom_score(epsilon: Number, delta: Number, max_length: int, 
     if calibration not in ("tight", "paper"):
         raise ValueError(f'calibration must be "tight" or "paper", got {calibration!r}')
     nats = math.log(length) - math.log(delta)
-    tight = _rounded_up((nats + e + math.log1p(math.exp(-e))) / e)
-    return tight if calibration == "tight" else max(tight, _rounded_up(10 * nats / e))
+    tight = _round_up((nats + e + math.log1p(math.exp(-e))) / e)
+    return tight if calibration == "tight" else max(tight, _round_up(10 * nats / e))
 
 
 @calculator_like(sparse_sample_delta)
@@ -221,14 +221,14 @@ def sparse_sample_plan(
         )
         if concentrated > pure:
             nats = math.log(2 * k * length) - math.log(delta) + epsilon + math.log1p(math.exp(-epsilon))
-            return SparseSamplePlan(concentrated, 1 + _rounded_up(nats / concentrated), threshold, "zcdp")
+            return SparseSamplePlan(concentrated, 1 + _round_up(nats / concentrated), threshold, "zcdp")
     bottom = sparse_sample_bottom_score(
         pure, delta / k * (1 - _SLACK) if k > 1 else delta, length, calibration=calibration
     )
     return SparseSamplePlan(pure, bottom, threshold, "pure")
 
 
-def _rounded_up(value: float) -> int:
+def _round_up(value: float) -> int:
     if value > _LARGEST_BOTTOM * (1 - 2 * _SLACK):
         raise ValueError(f"the score of the empty outcome would be {value:.3g}, above 2**60: epsilon is too small")
     return max(0, math.ceil(value * (1 + _SLACK)))

@@ -144,8 +144,8 @@ def replay(
         model, watched = _copy_estimator(estimator, recorder)
         runs.append(_run(model, arguments, given, fit, recorder, watched))
     first, second = runs
-    epsilon, delta = _claimed(first.model, estimator)
-    ratio, question, ratios = _compared(tape, second.recorder.asked, epsilon, delta)
+    epsilon, delta = _claim_of(first.model, estimator)
+    ratio, question, ratios = _largest_ratio(tape, second.recorder.asked, epsilon, delta)
     differences = tuple(_differences(first, second, epsilon, delta))
     refusal = first.raised if first.raised == second.raised else ""
     return Replay(epsilon, delta, ratio, question, ratios, differences, refusal)
@@ -172,7 +172,7 @@ class _Watched(Budget):
 
     def charge(self, epsilon: Any, delta: Any = 0.0, *, count: int = 1, **more: Any) -> None:
         """Record the charge."""
-        self._recorder.charged()
+        self._recorder.note_charge()
         self.taken = [self.taken[0] + count * float(epsilon), self.taken[1] + count * float(delta)]
 
     def as_pairs(self) -> Budget:
@@ -189,7 +189,7 @@ class _Recorder:
         self.early: str | None = None
         self.paid, self.watches = False, False
 
-    def charged(self):
+    def note_charge(self):
         if not self.paid and _state(self.rng) != self._fresh:
             self.early = self.early or "draws before it charges"
         self.paid = True
@@ -215,7 +215,7 @@ class _Recorder:
                 raise _Strayed(f"question {k + 1} ({name}) is asked by the second fit alone")
             if (seen := question.form()) != (wanted := self._tape[k][0].form()):
                 raise _Strayed(
-                    f"question {k + 1} ({name}) is {_told(wanted)} in the first fit, {_told(seen)} in the second"
+                    f"question {k + 1} ({name}) is {_text_of(wanted)} in the first fit, {_describe(seen)} in the second"
                 )
             answer, after = copy.deepcopy(self._tape[k][2]), self._tape[k][3]
         else:
@@ -297,7 +297,7 @@ def _asker(mechanism):
     return f"{mechanism} in {module}.{frame.f_code.co_name}"
 
 
-def _told(form):
+def _text_of(form):
     mechanism, *rest = form
     return f"{mechanism} {tuple(map(str, rest))}"
 
@@ -305,7 +305,7 @@ def _told(form):
 # ---- what is compared ------------------------------------------------------------------------------------------------
 
 
-def _claimed(model, estimator):
+def _claim_of(model, estimator):
     claim = vars(model).get("privacy_") if hasattr(model, "__dict__") else None
     claim = claim if claim is not None else getattr(model, "privacy_", estimator)
     if not hasattr(claim, "epsilon"):
@@ -313,7 +313,7 @@ def _claimed(model, estimator):
     return float(claim.epsilon), float(getattr(claim, "delta", 0.0))
 
 
-def _compared(tape, asked, epsilon, delta):
+def _largest_ratio(tape, asked, epsilon, delta):
     """Return the largest ratio, its question, and the ratios of all questions."""
     names = [f"{k + 1}: {name}" for k, (_, name, _, _) in enumerate(tape)]
     ratios, squares, moved, fixed, told = [0.0] * len(asked), {}, [], {}, 0.0
@@ -343,7 +343,7 @@ def _ratio(moved: list[Cost], claims, epsilon: float, delta: float) -> float:
     """Return the inverse of the largest factor by which the changes may grow within the claim."""
     fixed = [cost for claim in claims for cost in claim.cost]
 
-    def spent(factor: float) -> float:
+    def delta_at(factor: float) -> float:
         sizes = [cost.size * factor for cost in moved]
         if math.inf in sizes:
             return math.inf
@@ -351,11 +351,11 @@ def _ratio(moved: list[Cost], claims, epsilon: float, delta: float) -> float:
         return Composed([*fixed, *grown]).delta(epsilon * (1 + _SLACK / 2))
 
     most = delta * (1 + _SLACK / 2)
-    if delta < 0 or spent(0.0) > most:
+    if delta < 0 or delta_at(0.0) > most:
         return math.inf
     if not moved:
         return 0.0
-    factor = largest(spent, most)
+    factor = largest(delta_at, most)
     return 1 / factor if factor else math.inf
 
 
@@ -390,10 +390,10 @@ def _differences(first: _Run, second: _Run, epsilon: float, delta: float) -> Ite
             taken = run.watched.taken
             if taken[0] < epsilon * (1 - _SLACK) or taken[1] < delta * (1 - _SLACK):
                 yield f"the {which} fit claims ({epsilon:g}, {delta:g}) and charges ({taken[0]:g}, {taken[1]:g})"
-    yield from unlike(published(first.model), published(second.model), "")
+    yield from unlike(collect_published(first.model), collect_published(second.model), "")
 
 
-def published(model: Any) -> dict[str, Any]:
+def collect_published(model: Any) -> dict[str, Any]:
     """Return what a fitted model publishes: its fitted attributes, what a pickle holds besides, and its saved form."""
     told = {name: value for name, value in vars(model).items() if name.endswith("_") and not name.startswith("_")}
     if hasattr(model, "get_params"):
@@ -430,7 +430,7 @@ def unlike(one: Any, other: Any, name: str) -> Iterator[str]:
         elif one.tobytes() != other.tobytes():
             yield f"{name} differs"
     elif hasattr(one, "get_params"):
-        yield from unlike(published(one), published(other), name)
+        yield from unlike(collect_published(one), collect_published(other), name)
     elif isinstance(one, float) and math.isnan(one) and math.isnan(other):
         return
     elif not (one is other or one == other):

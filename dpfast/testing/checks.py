@@ -17,7 +17,7 @@ from sklearn.base import clone
 import dpfast
 from dpfast.accounting import Budget, BudgetExceeded
 from dpfast.audit import replay
-from dpfast.audit.replays import published, unlike
+from dpfast.audit.replays import collect_published, unlike
 from dpfast.mechanisms.draws import recording
 from dpfast.parts import MemoryParts
 from dpfast.parts.blocks import one_thread
@@ -118,11 +118,11 @@ def _check_refused(model, what, arguments, given, budget=None):
     budget = budget or Budget(1e6, 0.5, neighbors="replace" if model.neighbors == "nobody" else model.neighbors)
     rng, spent = np.random.default_rng(_SEED), budget.spent
     model.set_params(budget=budget, random_state=rng)
-    state, before = copy.deepcopy(rng.bit_generator.state), pickle.dumps(published(model))
+    state, before = copy.deepcopy(rng.bit_generator.state), pickle.dumps(collect_published(model))
     try:
         model.fit(*arguments, **given)
     except (ValueError, TypeError, BudgetExceeded):
-        if pickle.dumps(published(model)) != before:
+        if pickle.dumps(collect_published(model)) != before:
             raise AssertionError(f"refusal ({what}): the fit was refused, and the fitted attributes changed") from None
         if rng.bit_generator.state != state:
             raise AssertionError(f"refusal ({what}): the fit was refused after it drew from random_state") from None
@@ -325,7 +325,7 @@ def _check_same(what, one, other):
 
 def _compared(model):
     """Return what a model publishes by sorted names; a file holds a cost only if it is nearly that of the claim."""
-    known = published(model)
+    known = collect_published(model)
     return {name: known[name] for name in sorted(known) if name != "notes_"} | {
         "privacy_": replace(known["privacy_"], cost=())
     }

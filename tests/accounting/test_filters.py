@@ -55,7 +55,7 @@ def _fitting(book: Book, moves, depth: int) -> list:
     fitting = []
     for charge, law, told in moves if depth else []:
         try:
-            fitting.append((law, told, _fitting(book.charged(charge), moves, depth - 1)))
+            fitting.append((law, told, _fitting(book.with_charge(charge), moves, depth - 1)))
         except BudgetExceeded:
             continue
     return fitting
