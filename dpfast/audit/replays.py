@@ -215,7 +215,7 @@ class _Recorder:
                 raise _Strayed(f"question {k + 1} ({name}) is asked by the second fit alone")
             if (seen := question.form()) != (wanted := self._tape[k][0].form()):
                 raise _Strayed(
-                    f"question {k + 1} ({name}) is {_text_of(wanted)} in the first fit, {_describe(seen)} in the second"
+                    f"question {k + 1} ({name}) is {_text_of(wanted)} in the first fit, {_text_of(seen)} in the second"
                 )
             answer, after = copy.deepcopy(self._tape[k][2]), self._tape[k][3]
         else:
