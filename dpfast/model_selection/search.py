@@ -21,9 +21,9 @@ from dpfast.learners.parameters import PrivateParameters
 from dpfast.learners.private import PrivateClassifier
 from dpfast.learners.units import own_generator
 from dpfast.mechanisms import discrete_gaussian
+from dpfast.model_selection.split import LabelledRows
 from dpfast.tables.arrays import as_objects
 from dpfast.tables.labels import are_equal, labels_as_they_are, rows_to_count, seen_labels
-from dpfast.tables.schema import Schema
 from dpfast.tables.sources import picked
 
 _MOST_RUNS = 1000
@@ -89,8 +89,9 @@ def private_search(
     Parameters
     ----------
     estimators : sequence of private classifiers
-        Their parameters `epsilon`, `delta` and `neighbors` are set here. They must have no budget, no random state, and
-        no schema that leaves something to be discovered.
+        Their parameters `epsilon`, `delta` and `neighbors` are set here. They must have no budget and no random state,
+        and no callbacks and not `verbose`, which would show every run. What their schema leaves open, or all columns if
+        nothing is declared, is discovered in each run anew.
     X : table, shape (n, d)
         A table that all estimators accept and that a mask of rows can index.
     y : array_like, shape (n,)
@@ -157,9 +158,11 @@ def private_search(
         X, y = picked(X, y, has_label, n)
         n = len(y)
     held_out = own_generator(rng).random(n) < validation
-    train = picked(X, y, ~held_out, n)
+    train, test = (LabelledRows(*picked(X, y, part, n)) for part in (~held_out, held_out))
     declared, classes = classes is not None, seen_labels(y)[1] if classes is None else classes
     base, each = _run_claim(offered, train, classes, (*most, neighbors), int(runs))
+    for estimator in offered:
+        _cost(estimator, (X, y), classes)  # refuses rows that are held out, too, as nothing is refused later
     sigma = discrete_gaussian_sigma(base, each)
     released = (Release("best of a search", 1, 1),)
     claim = PrivacySpend(epsilon, delta, neighbors, released, reproducible=random.is_reproducible(rng))
@@ -169,18 +172,25 @@ def private_search(
     if budget is not None:
         budget.charge(epsilon, delta, neighbors=neighbors)
 
-    best: tuple[int, int, Any] | None = None
+    best: tuple[int, int, Any, list[Any]] | None = None
     while best is None or rng.integers(runs) > 0:
         index = int(rng.integers(len(offered)))
         model = clone(offered[index]).set_params(random_state=rng)
-        model.fit(*train, classes=classes)
-        right = int(np.count_nonzero(are_equal(model.predict(X[held_out]), y[held_out])))
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            model.fit(*train, classes=classes)
+            right = int(np.count_nonzero(are_equal(model.predict(test.X), test.y)))
         noisy = int(discrete_gaussian([right], sigma, rng=rng)[0])
         if best is None or noisy > best[0]:
-            best = noisy, index, model
-    right, index, model = best
+            best = noisy, index, model, told
+    right, index, model, told = best
     model.set_params(epsilon=claim.epsilon, delta=claim.delta, random_state=None)
     model.privacy_ = claim
+    if (encoder := getattr(model, "encoder_", None)) is not None and encoder.schema.to_find:
+        encoder.set_params(epsilon=claim.epsilon, delta=claim.delta)
+        encoder.privacy_ = claim
+    for warning in told:
+        warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
     return PrivateSearch(model, index, right, base, each, claim)
 
 
@@ -194,12 +204,9 @@ def _check_searchable(estimators):
             raise ValueError(f"estimators must be private classifiers of an epsilon and a delta, got {estimator!r}")
         if estimator.budget is not None or estimator.random_state is not None:
             raise ValueError(f"budget and random_state are those of the search, but were given to {estimator!r}")
-        schema = estimator._checked().schema
-        if schema == "discover" or (isinstance(schema, Schema) and schema.to_find):
-            raise ValueError(
-                f"the schema of {estimator!r} leaves something to be discovered: do that first, with a TableEncoder, "
-                "and declare it"
-            )
+        estimator._checked()  # refuses invalid parameters
+        if getattr(estimator, "verbose", False) or getattr(estimator, "_skl_callbacks", None):
+            raise ValueError(f"verbose and callbacks would show every run of a search, but {estimator!r} has them")
     return [clone(estimator) for estimator in offered]
 
 

@@ -1,7 +1,9 @@
 import itertools
 import math
+import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from scipy import stats
@@ -12,6 +14,7 @@ from dpfast.accounting import Budget, BudgetExceeded, Composed, discrete_gaussia
 from dpfast.accounting.costs import discrete_gaussian_cost
 from dpfast.accounting.selection import gaussian_mu, selection_base
 from dpfast.model_selection import private_search, search
+from dpfast.tables import Category, Schema
 
 CLASSES = ["no", "yes"]
 
@@ -165,7 +168,8 @@ def test_it_finds_the_margin_that_suits_and_the_model_saves_its_claim(rng, tmp_p
 def test_a_refusal_draws_and_charges_nothing(rows):
     X, y = rows
     budget, rng = Budget(1.0, 1e-5), np.random.default_rng(0)
-    before = rng.bit_generator.state
+    before, watched = rng.bit_generator.state, Stub()
+    watched._skl_callbacks = [object()]  # as `set_callbacks` of scikit-learn 1.9 does
     for offered, changed, match in (
         ([], {}, "at least one private classifier"),
         ([dpfast.NetHalfspaceClassifier()], {}, "an epsilon and a delta"),
@@ -173,6 +177,8 @@ def test_a_refusal_draws_and_charges_nothing(rows):
         ([Stub(budget=budget)], {}, "those of the search"),
         ([Stub(random_state=1)], {}, "those of the search"),
         ([Stub(n_rounds=0)], {}, "n_rounds must"),
+        ([Stub(verbose=True)], {}, "would show every run"),
+        ([watched], {}, "would show every run"),
         ([Stub()], {"runs": 0}, "runs must"),
         ([Stub()], {"runs": 1001}, "runs must"),
         ([Stub()], {"validation": 1}, "validation must"),
@@ -186,6 +192,39 @@ def test_a_refusal_draws_and_charges_nothing(rows):
     with pytest.raises(BudgetExceeded):
         private_search([Stub()], X, y, epsilon=1.1, budget=budget, random_state=rng, classes=CLASSES)
     assert rng.bit_generator.state == before
+    assert not budget.charges
+
+
+def test_nothing_is_said_of_the_runs_that_are_not_released():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(600, 12)) * 10.0 ** rng.integers(-3, 3, (600, 12))).rename(columns="c{}".format)
+    y = rng.integers(0, 2, 600)
+    X.index = X.index // 2  # every fit warns of copies
+    offered = [HalfspaceClassifier(n_rounds=2), dpfast.DecisionListClassifier(max_rules=2)]
+    said = []
+    for seed in range(3):
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            found = private_search(offered, X, y, epsilon=0.3, classes=[0, 1], runs=9, random_state=seed)
+        said.append({(each.category, str(each.message)) for each in told})
+        assert len(told) == len(said[-1])
+        lost = sum(share == 1 for share in found.estimator.encoder_.other_.values())
+        assert any(f"nothing was discovered of {lost} of 12" in message for _, message in said[-1]) == (lost > 6)
+        assert found.estimator.encoder_.privacy_ == found.privacy
+        assert f"{found.run_epsilon}" not in str(found.estimator.encoder_)
+    assert {dpfast.DiscoveryWarning} <= {category for each in said for category, _ in each}
+
+
+def test_a_row_that_is_held_out_is_refused_like_the_others_before_the_charge():
+    schema = Schema([Category("town", ["a", "b"], other=False)])
+    X, y, budget = pd.DataFrame({"town": ["a", "b"] * 30}), np.arange(60) % 2, Budget(1.0, 1e-5)
+    for row in range(12):
+        changed = X.copy()
+        changed.loc[row, "town"] = "c"
+        with pytest.raises(ValueError, match="not declared"):
+            private_search(
+                [HalfspaceClassifier(schema=schema)], changed, y, classes=[0, 1], budget=budget, random_state=0
+            )
     assert not budget.charges
 
 
