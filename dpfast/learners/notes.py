@@ -13,6 +13,7 @@ from dpfast.tables.naming import NAMELESS, alike, listed, suggests_person
 WITHOUT_LABEL = "Rows without a label (an empty cell, NA, NULL or ?) were left out."
 MOST_NOTES = 10  # lines that are printed
 _MOST = 0.5  # of the rows
+_CODES = " Codes such as 01234 are numbers there, too; declare them as a category if they are names."
 
 
 def notes_of(model: Any, rows_per_unit: int | None = None) -> Iterator[str]:
@@ -64,12 +65,13 @@ def _of_labels(model):
 def _of_columns(encoder):
     """Yield how the columns were read that no schema declared, and those of which nothing was discovered."""
     columns, lost = _discovered(encoder)
-    kinds: dict[str, list[str]] = {}
+    kinds: dict[str, list] = {}
     for column in columns:
         if column.name not in lost:
-            kinds.setdefault(_kind(column), []).append(column.name)
-    for kind, names in kinds.items():
-        yield f"Read as {kind}: {listed(names)}."
+            kinds.setdefault(_kind(column), []).append(column)
+    for kind, read in kinds.items():
+        texts = "numbers" in kind and any(getattr(column, "reads", "") == "text" for column in read)
+        yield f"Read as {kind}: {listed([column.name for column in read])}." + _CODES * texts
     if lost:
         unread = [column for column in columns if column.name in lost and isinstance(column, Discovered)]
         texts = len(lost) < len(columns) and any(column.reads == "text" for column in unread)

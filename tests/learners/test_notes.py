@@ -219,3 +219,30 @@ def test_columns_that_are_said_to_be_used_without_a_clear_effect_do_move_scores(
     page = (tmp_path / "m.html").read_text()
     assert "The model also uses these columns, but their effects are too noisy to draw" in page
     assert "othing clear of noise" not in page + str(model)
+
+
+def test_codes_with_leading_zeros_are_numbers_by_the_cell_alone_and_the_notes_say_so(tmp_path):
+    rng = np.random.default_rng(0)
+    codes = rng.integers(1000, 99_999, 4000)
+    rows = pd.DataFrame({"zip": [f"{code:05d}" for code in codes], "age": rng.integers(18, 90, 4000)})
+    y = np.where(codes > 40_000, "yes", "no")
+    rows.assign(y=y).to_csv(tmp_path / "t.csv", index=False)
+    said = "Codes such as 01234 are numbers there, too"
+    for X, labels in ((rows, y), (dpfast.FileParts(tmp_path / "t.csv", label="y"), None)):
+        model = dpfast.HalfspaceClassifier(2.0, random_state=0).fit(X, labels)
+        (note,) = [note for note in model.notes_ if said in note]
+        assert note.startswith("Read as numbers: zip, age.")
+        padded = pd.DataFrame({"zip": ["01234", "1234", " 00001234"], "age": [30] * 3})
+        assert len({*model.decision_function(padded).tolist()}) == 1
+    assert model.score(rows, y) > 0.95
+    numbers = dpfast.HalfspaceClassifier(2.0, random_state=0).fit(rows.assign(zip=codes), y)
+    assert not any(said in note for note in numbers.notes_)
+
+
+def test_codes_with_leading_zeros_are_names_where_a_schema_says_so():
+    codes = np.resize(["0017", "17", "0018", "018"], 4000)
+    y = np.isin(codes, ["17", "018"]).astype(int)
+    schema = Schema([Category("code")])
+    model = dpfast.HalfspaceClassifier(2.0, schema=schema, random_state=0).fit(pd.DataFrame({"code": codes}), y)
+    assert model.score(pd.DataFrame({"code": codes}), y) > 0.99
+    assert not any("Codes such as" in note for note in model.notes_)
