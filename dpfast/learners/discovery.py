@@ -235,20 +235,23 @@ def discover(
     rng: np.random.Generator,
     classes: Sequence | None = None,
     n: int | None = None,
+    complete: bool = False,
 ) -> Found:
     """Release the survey of a table; compute its schema from it.
 
     `exact` are the private counts of the first look at `encoding`, whose schema is to be completed. All declared
     labels, `classes`, are counted. `n` is the number of rows, if it is public; by default it is the sum of the noisy
-    numbers of rows by label.
+    numbers of rows by label. Labels are `complete` if their type has no missing one. Rows have another label than the
+    published ones only if there are more of them than noise explains: that of the rows without a label counts, too.
     """
     look, others = planned.look, 0.0
     if classes is None:
         labels = planned.labels.words(exact.labels, rng)
         if n is not None:
-            lost = planned.labels.codes(np.array([n - sum(exact.labels.values())]), rng)[0]  # rows without a label
-            deviation = planned.labels.deviation
-            rest = n - sum(labels.values()) - (lost if lost > LIKELY * deviation else 0.0)
+            noisy = planned.labels.codes(np.array([n - sum(exact.labels.values())]), rng)[0]  # rows without a label
+            lost = 0.0 if complete else max(noisy, 0.0)
+            deviation = planned.labels.deviation * (2**0.5 if lost else 1.0)  # of the difference from one label
+            rest = n - sum(labels.values()) - lost
             others = rest if rest > OTHERS * deviation else 0.0
     else:
         kept = planned.labels.codes(np.array([exact.labels[each] for each in classes], np.int64), rng)

@@ -380,7 +380,7 @@ class TableReader:
         if declared is not None:
             counts.labels = counts_by_class(counts.labels, declared)
         spelled = None if declared is None else [text_of(each) for each in declared.tolist()] if labels else []
-        found = discover(encoding, counts, planned, run.rng, spelled, n)
+        found = discover(encoding, counts, planned, run.rng, spelled, n, self._labels_are_complete(run.label))
         run.used["survey"] += 1
         encoder._found(encoding, found, planned, run)
         self.encoder = encoder  # which stands even if nothing is learned
@@ -393,6 +393,14 @@ class TableReader:
             totals = counts_by_class(found.labels, declared)
             run.attributes["class_sizes_"] = np.array([totals[text_of(each)] for each in declared.tolist()], np.float64)
         return known
+
+    def _labels_are_complete(self, name):
+        """Return whether no label is missing, by their type and the marks of the schema alone."""
+        source = self._source
+        y = source.X[name] if source.y is None and hasattr(source.X, "iloc") and name in source.X else source.y
+        dtype = getattr(y, "dtype", None)
+        whole = isinstance(dtype, np.dtype) and dtype.kind in "biu"
+        return whole and {*self.schema.missing_values} <= {*LABEL_MARKS}
 
     def _discovered_classes(self, survey, kind, run):
         """Return the classes that were discovered; raise an error if they are fewer than two, as nothing is learned.

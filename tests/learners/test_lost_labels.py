@@ -1,5 +1,7 @@
 """Labels that are not discovered: no model pretends to have learned, and what stands for other labels is said."""
 
+import contextlib
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,6 +12,7 @@ import dpfast
 from dpfast.accounting import Budget
 from dpfast.cli import app
 from dpfast.cli.figures import figures
+from dpfast.learners.fitting import NothingLearned
 
 LEARNERS = [
     dpfast.HalfspaceClassifier,
@@ -75,13 +78,34 @@ def test_rows_without_a_label_are_not_rows_of_other_labels(strokes):
     X, y = strokes
     for gaps, known in ((np.where(np.arange(len(y)) % 3 == 0, "", "no"), False), (np.where(y, "yes", "no"), True)):
         with_gaps = np.where(np.arange(len(y)) % 3 == 0, "", gaps)
-        model = dpfast.HalfspaceClassifier(epsilon=0.6, random_state=0)
+        model = dpfast.HalfspaceClassifier(epsilon=0.9, random_state=0)
         if known:
             assert model.fit(X, with_gaps).classes_.tolist() == ["no", "other"]
             assert model.class_sizes_.sum() == pytest.approx(len(y) * 2 / 3, rel=0.05)
             continue
         with pytest.raises(ValueError, match="only the label 'no'"):
             model.fit(X, with_gaps)
+
+
+def _finds_other(labels, seed):
+    X = pd.DataFrame({"age": np.random.default_rng(seed).integers(0, 50, len(labels))})
+    model = dpfast.HalfspaceClassifier(n_rounds=1, random_state=seed)
+    with contextlib.suppress(NothingLearned):
+        model.fit(X, labels)
+    return "other" in getattr(model, "classes_", [])
+
+
+@pytest.mark.parametrize("gaps", [0, 20, 40, 60, 1200])
+def test_rows_without_a_label_make_no_class_of_other_labels_beyond_chance(gaps):
+    """The worst chance is .03; if few rows without a label were not subtracted, it was .35."""
+    labels = np.where(np.arange(2000) < gaps, "", "no")
+    assert sum(_finds_other(labels, seed) for seed in range(60)) <= 7
+
+
+def test_labels_whose_type_has_no_missing_one_are_the_class_other_where_texts_may_not_be():
+    rare = np.arange(2000) < 30
+    whole, texts = (sum(_finds_other(y, seed) for seed in range(40)) for y in (rare * 1, np.where(rare, "yes", "no")))
+    assert whole > texts + 3
 
 
 def test_no_class_stands_for_other_labels_if_the_number_of_rows_is_private_or_one_has_its_name(strokes):
