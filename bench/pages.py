@@ -59,7 +59,8 @@ FRONT = {  # lines of README's table of accuracy: what stands there, and what it
     "DPEBM": ("DPEBM of interpret-core 0.7.8, ranges declared", "an added row, the weaker promise"),
 }
 OWN, UNDECLARED, LISTS = "HalfspaceClassifier", "HalfspaceClassifier, nothing declared", "DecisionListClassifier"
-CEILING, OTHERS = "HistGradientBoosting, not private", {"noisy gradient, tuned", "DPEBM"}
+CEILING, QUICK = "HistGradientBoosting, not private", ("DPEBM", "noisy gradient, tuned")
+SLOW = "DP-XGBoost, tuned", "AIM, then boosted trees"  # in environments of their own, and not on every table
 
 
 def origin(rest):
@@ -105,23 +106,32 @@ def kernels(rest):
     results.write(RECORDS, "kernels", origin(rest) | {"lines": lines})
 
 
-def times(folder, splits, rest):
-    """What each model of every table reaches and takes at epsilon 1, and how large the largest class is."""
+def times(folder, splits, rest, models=(), names=()):
+    """What each model of every table reaches and takes at epsilon 1, and how large the largest class is.
+
+    With `models` or `names`, only these models and tables are measured, and the record keeps the others.
+    """
     import tables
 
     warnings.simplefilter("ignore")
-    models = [OWN, UNDECLARED, CEILING, *sorted(OTHERS)]
-    found = {}
+    some, now = models or names, origin(rest)
+    record = results.read(RECORDS, "times") if some else now | {"tables": {}}
     for path in sorted(folder.glob("*.schema.json")):
-        table = tables.read(path)
-        labels = table[1].value_counts(normalize=True)
-        cells = {model: tables.figures(tables.MODELS[model], 1, table, splits) for model in models}
-        kept = ("accuracy", "auc", "seconds")
-        cells = {model: {key: cell[key] for key in kept} for model, cell in cells.items() if cell}
         name = path.name.split(".")[0]
-        found[name] = {"rows": len(table[1]), "largest": float(labels.iloc[0]), "models": cells}
-        print(name, {model: round(cell["seconds"], 2) for model, cell in cells.items()}, flush=True)
-    results.write(RECORDS, "times", origin(rest) | {"tables": found})
+        if names and name not in names:
+            continue
+        table = tables.read(path)
+        found = record["tables"].setdefault(name, {"models": {}})
+        labels = table[1].value_counts(normalize=True)
+        found |= {"rows": len(table[1]), "largest": float(labels.iloc[0]), "smallest": float(labels.iloc[-1])}
+        for model in models or (OWN, UNDECLARED, CEILING, *QUICK):
+            cell = tables.figures(tables.MODELS[model], 1, table, splits)
+            if cell is None:
+                continue
+            cell = {key: cell[key] for key in ("accuracy", "auc", "seconds", "splits")}
+            found["models"][model] = cell | ({"date": now["date"], "commit": now["commit"]} if some else {})
+            print(f"{name} {model} {figures(cell)} {cell['seconds']:.2f} s", flush=True)
+            results.write(RECORDS, "times", record)
 
 
 def accuracy(folder, data, splits, rest):
@@ -205,7 +215,7 @@ def beside(record):
     rows = []
     for name, found in record["tables"].items():
         models = found["models"]
-        best = max(OTHERS & models.keys(), key=lambda model: models[model]["auc"], default=None)
+        best = max({*QUICK, *SLOW} & models.keys(), key=lambda model: models[model]["auc"], default=None)
         other = f"{best.removesuffix(', tuned')}: {shown(models[best])}" if best else "none"
         largest = f"{found['largest']:.3f}".removeprefix("0")
         cells = [shown(models[model]) for model in (CEILING, OWN, UNDECLARED)]
@@ -254,6 +264,8 @@ def main():
     parser.add_argument("--tables", type=Path, help="folder of NAME.csv.gz and NAME.schema.json")
     parser.add_argument("--data", type=Path, help="folder of NAME.npz")
     parser.add_argument("--splits", default="5", help="of raw tables; prepared ones have twice as many")
+    parser.add_argument("--models", nargs="*", default=(), help="of times: only these, by their names in tables.py")
+    parser.add_argument("--names", nargs="*", default=(), help="of times: only these tables")
     parser.add_argument("--rest", action="store_true", help="nothing else runs on this machine: the pages say so")
     arguments = parser.parse_args()
     if arguments.tables is None and {"times", "accuracy"} & {*arguments.only}:
@@ -263,7 +275,7 @@ def main():
     if "kernels" in arguments.only:
         kernels(arguments.rest)
     if "times" in arguments.only:
-        times(arguments.tables, int(arguments.splits), arguments.rest)
+        times(arguments.tables, int(arguments.splits), arguments.rest, arguments.models, arguments.names)
     if "accuracy" in arguments.only:
         accuracy(str(arguments.tables), str(arguments.data), arguments.splits, arguments.rest)
     for path, text in pages():

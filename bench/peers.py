@@ -14,13 +14,13 @@ import pytest
 
 
 class Worker:
-    """A task of `peer_worker`, run in the peers' own environment, or in that of trees: a function of JSON values.
+    """A task of `peer_worker`, run in an environment of the peers: a function of JSON values.
 
     A call costs about a tenth of a millisecond more than the task.
     """
 
-    def __init__(self, task, *, trees=False, **arrays):
-        python = peer_environment.python(trees)
+    def __init__(self, task, *, kind="", **arrays):
+        python = peer_environment.python(kind)
         if python is None:
             pytest.skip("python bench/peer_environment.py has not made the environment that this peer needs")
         with tempfile.TemporaryDirectory() as folder:
@@ -45,9 +45,9 @@ class Worker:
 def versions_elsewhere():
     """Of what runs in the peers' own environment, if it is there."""
     found = {}
-    for trees in (False, True):
-        if peer_environment.python(trees) is not None:
-            worker = Worker("versions", trees=trees)
+    for kind in peer_environment.PINS:
+        if peer_environment.python(kind) is not None:
+            worker = Worker("versions", kind=kind)
             found |= {f"{name} (in its own environment)": number for name, number in worker().items()}
             worker.close()
     return found

@@ -5,8 +5,9 @@
 DIR holds NAME.csv.gz and NAME.schema.json. Every model has delta 1e-6 and the same splits 80/20, and gets the same
 declarations; "nothing declared" gets none, not even the labels. dpfast and DPEBM (interpret-core, where it is
 installed) have their defaults. A model called tuned has the most accurate of some settings on the test part, in its
-favour. dpfast, noisy gradient and sufficient statistics protect against a replaced row. DPEBM and DP-XGBoost (delta =
-0; `python bench/peer_environment.py --trees`) protect against an added or removed one, which is the weaker promise at
+favour. dpfast, noisy gradient and sufficient statistics protect against a replaced row. DPEBM, DP-XGBoost (delta = 0;
+`python bench/peer_environment.py --trees`) and AIM (of dpmm, by `--synthetic`; its rows are learned from by
+HistGradientBoosting, and a fit takes minutes) protect against an added or removed one, which is the weaker promise at
 the same numbers. The linear peers get the indicators of 32 equal-width bins for numbers. HistGradientBoosting, of
 scikit-learn with its defaults, is the ceiling: it is not private, and gets numbers as numbers and categories as
 categories. Times, in the JSON only, are of fits in a warm process, encoding included, reading of the file for none.
@@ -17,6 +18,7 @@ print. A line says for which minor version of dpfast it was measured.
 """
 
 import argparse
+import os
 import time
 import warnings
 from pathlib import Path
@@ -201,43 +203,81 @@ class _Sufficient(_Several):
         yield from sufficient_statistics.fit(codes, sizes, signs, self._epsilon, DELTA, rng=rng).T
 
 
-class _Trees(_Framed):
-    """DP-XGBoost in its own environment: numbers, and the places of categories, within their declared ends."""
+class _Elsewhere(_Framed):
+    """A model in its own environment: numbers, and the places of categories, within their declared ends.
 
-    settings = ((1, 3, 1.0), (5, 3, 1.0), (20, 6, 0.1))
+    `seconds` is processor time: a fit of minutes is interrupted by whatever else runs.
+    """
 
     def __init__(self, schema, epsilon):
         super().__init__(None, schema)
         self._epsilon = epsilon
+        self._sizes = np.array([0 if c.kind == "numeric" else len(values(c)) + 1 for c in schema.columns])
+        ends = [(c.low, c.high) if c.kind == "numeric" else (0, len(values(c))) for c in schema.columns]
+        self._low, self._high = np.array(ends, float).T
 
-    def fit(self, X, y):
+    def _rows(self, X, y):
+        """What is learned from, as arrays for `peer_worker`."""
         self.classes_ = np.unique(y)
-        self._train = self._numbers(X), (y == self.classes_[1]).to_numpy(float)
-        return self
-
-    def every_proba(self, X):
-        (train, y), ends = (
-            self._train,
-            [(c.low, c.high) if c.kind == "numeric" else (0, 1) for c in self._schema.columns],
-        )
-        low, high = np.array(ends, float).T
-        known = [len(c.values) if c.kind == "category" else 1 for c in self._schema.columns]
-        high = np.maximum(high, known)
-        arrays = {"X": train, "y": y, "X_test": self._numbers(X), "low": low, "high": high}
-        chances = peers.Worker("boosted_trees", trees=True, **arrays)
-        for trees, depth, share in self.settings:
-            side = np.array(chances(epsilon=self._epsilon, trees=trees, depth=depth, share=share))
-            yield np.column_stack([1 - side, side])
-        chances.close()
+        ends = {"low": self._low, "high": self._high}
+        return {"X": self._numbers(X), "y": (y == self.classes_[1]).to_numpy(float)} | ends
 
     def _numbers(self, X):
         frame = self._columns(X)
         for column in self._schema.columns:
             if column.kind != "numeric":
-                values = [str(value) for value in getattr(column, "values", None) or ("False", "True")]
-                places = dict(zip(values, range(len(values)), strict=True))
-                frame[column.name] = frame[column.name].astype(str).map(places).fillna(len(values))
+                places = {value: place for place, value in enumerate(values(column))}
+                frame[column.name] = frame[column.name].astype(str).map(places).fillna(len(places))
         return frame.to_numpy(float)
+
+
+def processor_seconds():
+    """Of this process and of those that it started and that have ended."""
+    return sum(os.times()[:4])
+
+
+def values(column):
+    """The values of a category, or of a boolean, as text."""
+    return [str(value) for value in getattr(column, "values", None) or ("False", "True")]
+
+
+class _Synthetic(_Elsewhere):
+    """HistGradientBoosting on as many rows as AIM, of dpmm, makes from private counts of columns."""
+
+    def fit(self, X, y):
+        start = processor_seconds()
+        aim = peers.Worker("synthetic_rows", kind="synthetic", sizes=self._sizes, **self._rows(X, y))
+        made = np.array(aim(epsilon=self._epsilon, delta=DELTA))
+        aim.close()
+        few = (self._sizes > 0) & (self._sizes <= 255)  # the trees take no more places as categories
+        self._model = HistGradientBoostingClassifier(categorical_features=few, random_state=0)
+        self._model.fit(made[:, :-1], made[:, -1])
+        self.seconds = processor_seconds() - start
+        return self
+
+    def predict_proba(self, X):
+        side = self._model.predict_proba(self._numbers(X))
+        return side if side.shape[1] == 2 else np.tile([1.0, 0.0], (len(X), 1))
+
+
+class _Trees(_Elsewhere):
+    """DP-XGBoost, each of its settings."""
+
+    settings = ((1, 3, 1.0), (5, 3, 1.0), (20, 6, 0.1))
+
+    def fit(self, X, y):
+        self._train = self._rows(X, y)
+        return self
+
+    def every_proba(self, X):
+        start = processor_seconds()
+        arrays = self._train | {"X_test": self._numbers(X)}
+        chances = peers.Worker("boosted_trees", kind="trees", **arrays)
+        for trees, depth, share in self.settings:
+            side = np.array(chances(epsilon=self._epsilon, trees=trees, depth=depth, share=share))
+            yield np.column_stack([1 - side, side])
+        chances.close()
+        self.seconds = processor_seconds() - start
 
 
 def two_classes(kind, there=True):
@@ -260,7 +300,8 @@ MODELS = {
     "noisy gradient, tuned": two_classes(_NoisyGradient),
     "sufficient statistics, ours, tuned": two_classes(_Sufficient),
     "DPEBM": dpebm,
-    "DP-XGBoost, tuned": two_classes(_Trees, peer_environment.python(trees=True) is not None),
+    "DP-XGBoost, tuned": two_classes(_Trees, peer_environment.python("trees") is not None),
+    "AIM, then boosted trees": two_classes(_Synthetic, peer_environment.python("synthetic") is not None),
 }
 
 
@@ -283,7 +324,8 @@ def figures(make, epsilon, table, splits, earlier=None):
         truth, known = np.searchsorted(labels, other.to_numpy(str)), model.classes_.astype(str)
         hidden = np.setdiff1d(labels, known)  # labels that were not discovered; a class "other" stands for them
         known = np.searchsorted(labels, np.where(np.isin(known, labels), known, [*hidden, labels[0]][0]))
-        every = model.every_proba(test) if hasattr(model, "every_proba") else [model.predict_proba(test)]
+        every = [*model.every_proba(test)] if hasattr(model, "every_proba") else [model.predict_proba(test)]
+        seconds = getattr(model, "seconds", seconds)
         each = each if seed else [[] for _ in every]
         for found, chances in zip(each, every, strict=True):
             of_all = np.zeros((len(truth), len(labels)))

@@ -202,7 +202,7 @@ def dp_xgboost(splits):
     for split in splits:
         X, X_test, low, high = split.attributes()
         y, X, X_test = (split.y > 0).astype(float), X.astype(float), X_test.astype(float)
-        chances = peers.Worker("boosted_trees", trees=True, X=X, y=y, X_test=X_test, low=low, high=high)
+        chances = peers.Worker("boosted_trees", kind="trees", X=X, y=y, X_test=X_test, low=low, high=high)
         for epsilon in EPSILONS:
             for trees, depth, share in ((1, 3, 1.0), (5, 3, 1.0), (20, 3, 0.1), (20, 6, 0.1)):
                 right = np.array(chances(epsilon=epsilon, trees=trees, depth=depth, share=share)) >= 0.5
