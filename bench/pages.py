@@ -5,7 +5,7 @@
     python bench/pages.py --only                             measures nothing, writes the pages from the records
 
 A page has a table between two comments, `<!-- measured: NAME -->` and `<!-- end: NAME -->`. This script replaces what
-stands between them. What it measures, by the words of `--only`:
+stands between them, and the figures in sentences that `sentences.py` names. What it measures, by the words of `--only`:
 
     kernels   the table of speed in README.md: three lines of `pytest bench` and their peers, in one run
     times     every raw table at epsilon 1: accuracy, area and seconds of all that is compared in one run
@@ -28,6 +28,7 @@ from pathlib import Path
 
 import earlier
 import results
+import sentences
 
 RECORDS = results.ROOT / "docs" / "records"
 ACCURACY = RECORDS / "accuracy.md"
@@ -234,28 +235,60 @@ def races(record):
     return results.table(["work", "compared with", "times as fast"], rows)
 
 
-def blocks():
+def others(record):
+    """Private learners of others at epsilon 1, where they were measured; those with the weaker promise are marked."""
+    rows = []
+    for name, found in record["tables"].items():
+        cells = [found["models"].get(model) for model in (*QUICK, *SLOW)]
+        rows.append([name, *(f"{figures(cell)}, {cell['seconds']:.2g} s" if cell else "" for cell in cells)])
+    return results.table(["table", "DPEBM", "noisy gradient", "DP-XGBoost", "AIM, then boosted trees"], rows)
+
+
+def with_trees(records):
+    """What trees and pairs change, on the tables on which it is most."""
+    rows = [[cell.removesuffix(" *") for cell in row[:4]] for row in records.table(*sentences.OF_TREES)[:4]]
+    return results.table(["table", "the default", "`trees=0`", '`interactions="auto"`'], rows)
+
+
+def full_size(records):
+    rows = [
+        [run, size, peak, work] for run, size, _, peak, _, _, _, work, _ in records.table("speed.md", "run", "size")
+    ]
+    return results.table(["run", "size", "peak GB", "seconds of work"], rows)
+
+
+def blocks(records):
     """What stands between the comments of each name."""
     of_times, of_kernels = results.read(RECORDS, "times"), results.read(RECORDS, "kernels")
     measured, of_accuracy = printed(), results.read(RECORDS, "accuracy")
     command = "`python bench/pages.py --only {}`".format
+    cells = [(model, cell) for found in of_times["tables"].values() for model, cell in found["models"].items()]
+    again = sorted({f"{model.removesuffix(', tuned')} {cell['commit']}" for model, cell in cells if "commit" in cell})
+    of_times |= {"later": ", ".join(again)} if again else {}
     return {
         "front": f"{front(measured)}\n{said(of_accuracy, command('accuracy'))}\n",
         "prices": f"{prices(measured)}\n{said(of_accuracy, command('accuracy'))}\n",
         "beside": f"{beside(of_times)}\n{said(of_times, 'times, by ' + command('times'))}\n",
+        "others": f"{others(of_times)}\n",
         "kernels": f"{races(of_kernels)}\n{said(of_kernels, command('kernels'))}\n",
+        "trees": f"{with_trees(records)}\n",
+        "full": f"{full_size(records)}\n",
     }
 
 
 def pages():
-    """Every page that has a measured table, with the text that it should have."""
-    found = blocks()
-    for path in (results.ROOT / "README.md", results.ROOT / "docs" / "results.md"):
-        text = path.read_text(encoding="utf-8")
+    """Every page that has a measured table or figure, with the text that it should have."""
+    records = sentences.Records()
+    found = blocks(records)
+    for path in (results.ROOT / "README.md", *sorted((results.ROOT / "docs").glob("*.md"))):
+        old = text = path.read_text(encoding="utf-8")
         for name, block in found.items():
             between = rf"(<!-- measured: {name} -->\n).*?(<!-- end: {name} -->)"
             text = re.sub(between, lambda at, block=block: f"{at[1]}\n{block}\n{at[2]}", text, flags=re.DOTALL)
-        yield path, text
+        page = path.relative_to(results.ROOT).as_posix()
+        text, places = sentences.written(page, text, records)
+        if places or "<!-- measured: " in old:
+            yield path, text
 
 
 def main():
@@ -278,7 +311,7 @@ def main():
         times(arguments.tables, int(arguments.splits), arguments.rest, arguments.models, arguments.names)
     if "accuracy" in arguments.only:
         accuracy(str(arguments.tables), str(arguments.data), arguments.splits, arguments.rest)
-    for path, text in pages():
+    for path, text in [*pages()]:
         path.write_text(text, encoding="utf-8")
         print(f"{path.relative_to(results.ROOT)}: written")
 
