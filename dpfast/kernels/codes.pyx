@@ -140,17 +140,19 @@ cdef class Columns:
         for j, column in enumerate(columns):
             _check_codes(f"column {j}", column, len(columns[0]))
         columns = tuple([own(column) for column in columns])
+        cdef size_t[::1] addresses = np.empty(len(columns), np.uintp)
+        self.wide = np.array([column.dtype == np.uint16 for column in columns], np.uint8)
         for j, column in enumerate(columns):
-            at, wide, n = address(column), column.dtype == np.uint16, len(column)
+            at, wide, n = address(column), self.wide[j], len(column)
             with nogil:
                 most = dpf_codes_largest(at, wide, n)
             if n and most >= sizes[j]:
                 raise ValueError(f"codes of column {j} must be below its size, {sizes[j]}, got {most}")
+            addresses[j] = <size_t>at
         self.columns, self.sizes, self.offsets = columns, sizes, np.concatenate([[0], np.cumsum(sizes)])
-        self.wide = np.array([column.dtype == np.uint16 for column in columns], np.uint8)
         self.size, self.offset = sizes.astype(np.uint32), self.offsets.astype(np.uint32)
         self.plans, self.most = {}, sizes.max()
-        self._set(len(columns[0]), np.array([column.ctypes.data for column in columns], np.uintp))
+        self._set(len(columns[0]), addresses)
 
     cdef _set(self, Py_ssize_t n, size_t[::1] address):
         self.n, self.address = n, address
@@ -189,7 +191,8 @@ cdef _check_codes(what, column, n):
         raise ValueError(f"{what} must be a one-dimensional ndarray of uint8 or uint16, got {seen}")
     if len(column) != n or not column.flags.c_contiguous:
         raise ValueError(f"{what} must have {n} contiguous entries, got shape {column.shape}, strides {column.strides}")
-    address(column)  # refuses unaligned memory
+    if not column.flags.aligned:
+        address(column)  # refuses it
 
 
 def counts(Columns columns, labels, Py_ssize_t classes, const uint64_t[::1] mask=None):

@@ -11,7 +11,9 @@ def own(array: Any, dtype: Any = None) -> np.ndarray:
     It is the array itself only if that and all arrays that it is a view of are read-only; see also `frozen`.
     """
     given = np.asarray(array)  # no subclass, whose methods may do anything
-    made = np.require(given, dtype, ("C", "A"))
+    flags = given.flags
+    suits = flags.c_contiguous and flags.aligned and (dtype is None or given.dtype == dtype)
+    made = given if suits else np.require(given, dtype, ("C", "A"))
     if made is given or np.may_share_memory(made, given):
         if not writeable(made):
             return made

@@ -296,9 +296,14 @@ class Spread:
     def clear(cls, noisy: np.ndarray, deviation: float, ends: np.ndarray) -> "Spread":
         """Return the cells with the counts that are clear of noise, alone or beside another one."""
         likely = noisy > LIKELY * deviation
-        beside = np.append(likely[1:], False) | np.append(False, likely[:-1])
+        if not likely.any():
+            return cls(np.zeros(len(noisy)), ends)
+        beside = np.zeros(len(noisy), bool)
+        beside[:-1] = likely[1:]
+        beside[1:] |= likely[:-1]
         rows = np.where((noisy > SURE * deviation) | (likely & beside), noisy, 0.0)
-        rows[np.argsort(-rows, kind="stable")[BINS:]] = 0.0
+        if np.count_nonzero(rows) > BINS:
+            rows[np.argsort(-rows, kind="stable")[BINS:]] = 0.0
         return cls(rows, ends)
 
     def refined(self, noisy: np.ndarray, deviation: float, ends: np.ndarray, snap: Callable) -> "tuple[Spread, Spread]":

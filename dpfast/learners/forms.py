@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpfast.kernels import bits
+from dpfast.kernels.own import frozen
 from dpfast.learners.base import packed_rows
 from dpfast.tables.bit_matrix import BitMatrix
 from dpfast.tables.cells import CodeColumn
@@ -78,7 +79,10 @@ class Form:
         -------
         table
         """
-        return self.empty(self.coded(CodeTable.of_columns(columns, 1)))
+        if type(self).coded is not Form.coded:
+            return self.empty(self.coded(CodeTable.of_columns(columns, 1)))
+        d = bit_count(columns)
+        return self.empty(BitMatrix.from_rows(frozen(np.zeros((1, bits.words(d)), np.uint64)), d))
 
     def surveys(self) -> bool:
         """Return whether dense arrays of numbers whose rows suffice are surveyed like frames.

@@ -110,7 +110,7 @@ class TableReader:
         self.encoder: Any = None
         self.spares_unlabelled = learner.spares_unlabelled
         self._spending, self._undeclared = Spending(), schema is None or schema == "discover"
-        self._outlined: Any = None  # the widest columns that the discovery may give, and their outline
+        self._outlined: Any = None  # a schema, and the outline of the widest columns that it may give
         self.schema: Any = None if schema == "vectors" else schema
         if schema == "discover" or (schema is None and (source.tabular or self._surveys())):
             self.schema = undeclared(source, [] if units is None else [units])
@@ -310,9 +310,8 @@ class TableReader:
     def _widest_task(self, n, classes):
         """Return the task of n rows in the widest form that the discovery may give."""
         most = MOST_LABELS if self._form.several_classes else 2
-        columns = widest(self.schema)
-        if self._outlined is None or self._outlined[0] != columns:
-            self._outlined = columns, self._form.outline(columns)
+        if self._outlined is None or self._outlined[0] is not self.schema:
+            self._outlined = self.schema, self._form.outline(widest(self.schema))
         return self.task(self._outlined[1], n, classes, len(classes or ()) or most)
 
     def _with_rows(self, table):

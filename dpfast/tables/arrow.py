@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from dpfast.parts.blocks import slices
 from dpfast.tables.arrays import is_spark, narrowest, refuse_plan, with_text_names
-from dpfast.tables.cells import FIXED, MISSING, all_numbers, date_codes, number_codes, text_cells
+from dpfast.tables.cells import FIXED, MISSING, all_numbers, date_codes, indices, number_codes, text_cells
 from dpfast.tables.columns import first_repeated, text_of
 from dpfast.tables.objects import Fault, array_of, array_of_one_type, identity, plain
 from dpfast.tables.words import Words
@@ -133,6 +133,9 @@ class Frame:
         categories = getattr(getattr(values, "dtype", None), "categories", None)
         if categories is not None and _objects(categories):
             array_of(name, categories)  # refuses several kinds
+        held = getattr(values, "values", values)  # of a series, which Arrow asks for it after other things
+        if hasattr(held, "__arrow_array__") or (isinstance(held, np.ndarray) and held.dtype.kind in "biuf"):
+            values = held
         try:
             return _whole(pa.array(values, from_pandas=True))
         except (pa.ArrowException, TypeError, ValueError, OverflowError):
@@ -145,7 +148,14 @@ def header_of(table: Any) -> dict[str, pa.DataType]:
     """Return the types of the columns of a frame by their names; no row of a frame or of a dict is read for it."""
     if hasattr(table, "iloc") and hasattr(table, "columns"):
         table = getattr(table, "_meta", table).iloc[:0]
-    elif isinstance(table, Mapping):
+        frame, types = Frame(table), {}
+        for name, dtype in zip(
+            frame.names, table.dtypes, strict=True
+        ):  # which alone determines the type: no rows are left
+            if dtype not in types:
+                types[dtype] = frame.column(name).type
+        return {name: types[dtype] for name, dtype in zip(frame.names, table.dtypes, strict=True)}
+    if isinstance(table, Mapping):
         Frame(table)  # refuses columns of several lengths
         table = {name: column[:0] for name, column in table.items()}
     frame = Frame(table)
@@ -190,7 +200,7 @@ def distinct(name: str, array: pa.Array) -> pa.DictionaryArray:
 def texts(name: str, array: pa.Array, marks: tuple = ()) -> tuple[np.ndarray, list]:
     """Return a column as numbers of its distinct values, int32 with -1 for missing, and the values as text."""
     array = distinct(name, array)
-    index = array.indices.cast(pa.int32()).fill_null(-1).to_numpy(zero_copy_only=False)
+    index = indices(array)
     values = [None if value is None or value != value else text_of(value) for value in array.dictionary.to_pylist()]
     missing = [k for k, value in enumerate(values) if value is None or value in marks]
     if missing:
@@ -205,8 +215,7 @@ def identities(name: str, array: pa.Array, marks: tuple = ()) -> tuple[np.ndarra
     array = distinct(name, array)
     place: dict[str, int] = {}
     places = [_place(name, None, value, marks, place) for value in array.dictionary.to_pylist()]
-    index = array.indices.cast(pa.int32()).fill_null(-1).to_numpy(zero_copy_only=False)
-    return np.array([*places, -1], np.int32)[index], [*place]
+    return np.array([*places, -1], np.int32)[indices(array)], [*place]
 
 
 def _place(name, row, value, marks, place):
@@ -246,7 +255,7 @@ def cells(name: str, array: pa.Array, marks: tuple = ()) -> tuple[np.ndarray, li
         array = pa.DictionaryArray.from_arrays(array.indices, _without(plain, marks))
     else:
         array = array.cast(_TEXT)
-        if _are_texts(marks) and (values := all_numbers(array)) is not None:
+        if marks and _are_texts(marks) and (values := all_numbers(array)) is not None:
             return number_codes(values), []
         array = _without(array, marks)
     return text_cells(array)

@@ -170,22 +170,39 @@ def word_group(word: str) -> int:
 
 
 @cache
-def fixed_groups() -> np.ndarray:
-    """Return the group of each code of numbers and dates: uint16, shape (MISSING,), read-only."""
+def _groups() -> tuple[np.ndarray, np.ndarray]:
+    """Return the groups of successive codes of numbers and dates, and for how many codes each of them stands."""
     power = (np.arange(_SIDE) >> _BITS) + _LEAST
     above, below = np.clip(power + 9, 1, 40), np.clip((power + 90) // 2, 41, GROUPS - 1)
-    return frozen(np.concatenate([np.arange(DATES) // 365 % GROUPS, below[::-1], [0], above]).astype(np.uint16))
+    groups = np.concatenate([np.arange(DATES) // 365 % GROUPS, below[::-1], [0], above])
+    starts = np.flatnonzero(np.diff(groups, prepend=-1))
+    return frozen(groups[starts]), frozen(np.diff(starts, append=MISSING))
+
+
+def fixed_groups(values: np.ndarray) -> np.ndarray:
+    """Return what each code of numbers and dates has, in the order of codes, given what each of the GROUPS has."""
+    groups, codes = _groups()
+    return np.repeat(values[groups], codes)
 
 
 def text_cells(array: pa.Array) -> tuple[np.ndarray, list[str]]:
     """Return the codes of an array of large_string, as int32, and the words of the codes FIXED, FIXED + 1, ...."""
-    if not pa.types.is_dictionary(array.type):
+    if pa.types.is_dictionary(array.type):
+        words = array.dictionary.cast(_TEXT)
+        numbers = all_numbers(words)
+    else:
         if (numbers := all_numbers(array)) is not None:
             return number_codes(numbers), []
         array = pc.dictionary_encode(array)
-    codes, words = _distinct_cells(array.dictionary.cast(_TEXT))
-    index = array.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
-    return np.append(codes, np.int32(MISSING))[index], words
+        words = array.dictionary
+    codes, words = _distinct_cells(words) if numbers is None else (number_codes(numbers), [])
+    return np.append(codes, np.int32(MISSING))[indices(array)], words
+
+
+def indices(array: pa.DictionaryArray) -> np.ndarray:
+    """Return the place of each entry in the dictionary, -1 for a missing one: int32."""
+    index = array.indices.cast(pa.int32())
+    return (index.fill_null(-1) if index.null_count else index).to_numpy(zero_copy_only=False)
 
 
 def all_numbers(array: pa.Array) -> np.ndarray | None:
@@ -206,13 +223,10 @@ def _marks():
 
 
 def _distinct_cells(array: pa.Array) -> tuple[np.ndarray, list[str]]:
-    """Do what `text_cells` does, for distinct texts without a dictionary."""
-    if (numbers := all_numbers(array)) is not None:
-        return number_codes(numbers), []
+    """Do what `text_cells` does, for distinct texts without a dictionary, not all of which are numbers."""
     codes = np.full(len(array), MISSING, np.int32)
     array = pc.utf8_trim_whitespace(array)
-    left = pc.fill_null(pc.invert(pc.is_in(array, value_set=_marks())), False)
-    left = pc.and_(left, array.is_valid())
+    left = pc.and_not(array.is_valid(), pc.is_in(array, value_set=_marks()))
     if pc.any(pc.and_(left, pc.match_substring_regex(array, _READABLE)), min_count=0).as_py():
         left = _read(codes, array, left, _NUMBER, lambda found: number_codes(_floats(found.cast(pa.float64()))))
         left = _read(codes, array, left, _DATE, _date_texts)
@@ -220,7 +234,7 @@ def _distinct_cells(array: pa.Array) -> tuple[np.ndarray, list[str]]:
     rest = left.to_numpy(zero_copy_only=False)
     if not rest.any():
         return codes, []
-    encoded = pc.dictionary_encode(array.filter(left))
+    encoded = pc.dictionary_encode(array if rest.all() else array.filter(left))
     codes[rest] = FIXED + encoded.indices.to_numpy(zero_copy_only=False)
     return codes, [*map(shortened, encoded.dictionary.to_pylist())]
 

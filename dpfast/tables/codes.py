@@ -111,7 +111,7 @@ class CodeTable:
         arrays : sequence of arrays of int, shape (n,), optional
             The codes, as in `from_arrays`; zeros by default.
         """
-        arrays = [np.zeros(n, np.uint8)] * len(columns) if arrays is None else arrays
+        arrays = [frozen(np.zeros(n, np.uint8))] * len(columns) if arrays is None else arrays
         sizes, names = [column.size for column in columns], [column.name for column in columns]
         return cls.from_arrays(arrays, sizes, names=names, columns=columns)
 
@@ -122,7 +122,7 @@ class CodeTable:
         -------
         CodeTable
         """
-        zeros = [np.zeros(1, np.uint8)] * self.shape[1]
+        zeros = [frozen(np.zeros(1, np.uint8))] * self.shape[1]
         return CodeTable.from_arrays(zeros, self.sizes, names=self.names, columns=self.columns)
 
     def _set(self, arrays, sizes, names, columns):
@@ -136,12 +136,17 @@ class CodeTable:
         for what, given in (("names", self.names), ("columns", self.columns)):
             if given is not None and len(given) != len(sizes):
                 raise ValueError(f"{what} must number {len(sizes)}, got {len(given)}")
-        labels = range(len(sizes)) if self.names is None else map(repr, self.names)
+        labels = range(len(sizes)) if self.names is None else self.names
         arrays = [_as_codes(*column) for column in zip(arrays, sizes, labels, strict=True)]
         lengths = {len(array) for array in arrays}
         if len(lengths) > 1:
             raise ValueError(f"columns must have one length, got {min(lengths)} to {max(lengths)}")
-        self.codes = Columns(arrays, sizes)
+        try:
+            self.codes = Columns(arrays, sizes)
+        except ValueError:
+            for column in zip(arrays, sizes, labels, strict=True):
+                _refuse_codes(*column)
+            raise
         self.sizes, self.offsets = self.codes.sizes, self.codes.offsets
         self.shape = (self.codes.n, len(sizes))
 
@@ -216,14 +221,20 @@ def _from_arrays(arrays, sizes, names, columns):
 
 
 def _as_codes(array, size, label):
-    """Return the array in the type that the kernel reads."""
+    """Return the array in the type that the kernel reads, which refuses codes of that type that are too large."""
     if array.dtype.kind not in "bui":
-        raise TypeError(f"codes must be integers, got {array.dtype} in column {label}")
+        raise TypeError(f"codes must be integers, got {array.dtype} in column {label!r}")
     if array.ndim != 1:
-        raise ValueError(f"a column must have one dimension, got shape {array.shape} in column {label}")
+        raise ValueError(f"a column must have one dimension, got shape {array.shape} in column {label!r}")
+    dtype = np.uint8 if size <= 1 << 8 else np.uint16
+    if array.dtype != dtype:
+        _refuse_codes(array, size, label)
+    return own(array, dtype)
+
+
+def _refuse_codes(array, size, label):
     if array.size and not 0 <= array.min() <= array.max() < size:
-        raise ValueError(f"codes of column {label} must lie in [0, {size}), got {array.min()} to {array.max()}")
-    return own(array, np.uint8 if size <= 1 << 8 else np.uint16)
+        raise ValueError(f"codes of column {label!r} must lie in [0, {size}), got {array.min()} to {array.max()}")
 
 
 _STEPS = 2.0**24 - 2  # the range of the rounded coefficients of one column: three bytes hold them

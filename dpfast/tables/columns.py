@@ -53,7 +53,8 @@ class Column:
         if not isinstance(self.name, str) or not self.name or "\0" in self.name:
             raise ValueError(f"a column must have a name, of text without NUL, got {self.name!r}")
         self._set("nullable", _flag(self, "nullable"))
-        self._set("unconfirmed", tuple(name for name in (*names_declared(self), "kind") if name in self.unconfirmed))
+        known = (*names_declared(self), "kind") if self.unconfirmed else ()
+        self._set("unconfirmed", tuple(name for name in known if name in self.unconfirmed))
 
     @property
     def to_find(self) -> tuple:

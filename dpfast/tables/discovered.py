@@ -129,14 +129,14 @@ def found_codes(made: CodeColumn, dtype: Any) -> tuple[np.ndarray, Callable]:
     fixed = np.full(FIXED, made.missing, dtype)
     if made.values or made.edges is None:
         place = {value: k for k, value in enumerate(made.values)}
-        other = np.full(GROUPS, made.bins + made.other - 1)  # of each group; the last code is that of most
+        other = np.full(GROUPS, made.bins + made.other - 1, dtype)  # of each group; the last code is that of most
         other[[*made.groups]] = made.bins + np.arange(len(made.groups))
-        fixed[:MISSING] = other[fixed_groups()]  # a number or a date is not a word
+        fixed[:MISSING] = fixed_groups(other)  # a number or a date is not a word
         return fixed, lambda word: place[word] if word in place else other[word_group(word)]
     if made.dates:
-        fixed[:DATES] = _bins(made.edges, date_ends())
+        fixed[:DATES] = _bins(made.edges, date_ends(), dtype)
     else:
-        fixed[DATES:MISSING] = _bins(made.edges, number_ends())
+        fixed[DATES:MISSING] = _bins(made.edges, number_ends(), dtype)
     return fixed, lambda word: made.missing
 
 
@@ -152,19 +152,20 @@ def places_of(numbers: Any, dates: Any, words: Any = None) -> tuple[np.ndarray, 
     size = bins + (0 if words is None else GROUPS)
     places = np.full(FIXED + 1, size, np.int32)
     if words is not None:
-        places[:MISSING] = bins + fixed_groups()
+        places[:MISSING] = fixed_groups(np.arange(bins, size, dtype=np.int32))
     if numbers is not None:
-        places[DATES:MISSING] = _bins(numbers, number_ends())
+        places[DATES:MISSING] = _bins(numbers, number_ends(), np.int32)
     if dates is not None:
-        places[:DATES] = of_numbers + _bins(dates, date_ends())
+        places[:DATES] = _bins(dates, date_ends(), np.int32, of_numbers)
     published = frozenset(words or ())
     return places, size, None if words is None else lambda word: size if word in published else bins + word_group(word)
 
 
-def _bins(edges, ends):
-    """Return the bin of each code, given the largest number of each code except the last."""
+def _bins(edges, ends, dtype, first=0):
+    """Return the bin of each code, given the largest number of each code except the last; the bins begin at `first`."""
     starts = np.searchsorted(ends, edges, side="right")
-    return np.repeat(np.arange(len(edges) + 1), np.diff(starts, prepend=0, append=len(ends) + 1))
+    bins = np.arange(first, first + len(edges) + 1, dtype=dtype)
+    return np.repeat(bins, np.diff(starts, prepend=0, append=len(ends) + 1))
 
 
 def looked_up(cells: np.ndarray, fixed: np.ndarray, of_words: np.ndarray) -> np.ndarray:

@@ -372,7 +372,7 @@ def _refuse_unsaved(known):
 def _beyond(seen, known):
     """Return the labels that occur but are not known; unlike numpy, compare integers and floats exactly."""
     both = {seen.dtype.kind, known.dtype.kind}
-    if len(both) > 1 and both <= set("iuf"):
+    if both <= set("biuf") or both == {"U"}:
         there = set(known.tolist())
         return [label for label in seen.tolist() if label not in there]
     return np.setdiff1d(seen, known).tolist()

@@ -167,7 +167,7 @@ class Schema:
     @property
     def to_find(self) -> dict[str, tuple]:
         """Return the facts to discover privately, by the names of the columns: those that are not declared."""
-        return {column.name: column.to_find for column in self.columns if column.to_find}
+        return {column.name: facts for column in self.columns if (facts := column.to_find)}
 
     @property
     def code_columns(self) -> tuple[CodeColumn, ...]:

@@ -129,7 +129,8 @@ class PackedRows:
         """Return sign * x of picked rows, as losses; the last is of a constant feature 1, if wanted."""
         picked, d = self._rows[rows], self.shape[1]
         if constant:
-            picked = np.pad(picked, ((0, 0), (0, bits.words(d + 1) - picked.shape[1])))
+            if d % 64 == 0:
+                picked = np.column_stack([picked, np.zeros(len(picked), np.uint64)])
             picked[:, -1] |= np.uint64(1) << np.uint64(d % 64)
         return weights.packed(frozen(np.ascontiguousarray(picked)), d + constant, low=-1, high=1, signs=signs[rows])
 
@@ -162,7 +163,7 @@ class GridRows:
         """Return `PackedRows.losses`, times `unit`."""
         picked = self._data[rows]
         if constant:
-            picked = np.pad(picked, ((0, 0), (0, 1)), constant_values=self.unit)
+            picked = np.column_stack([picked, np.full(len(picked), self.unit, picked.dtype)])
         return weights.dense(picked, bits=self.unit.bit_length() - 1, low=-1, high=1, signs=signs[rows])
 
     def dot(self, weights):
