@@ -185,7 +185,7 @@ class TableEncoder(TransformerMixin, PrivateParameters, BaseEstimator):
             raise ValueError("X must have at least one row, the table has none")
         counts = encoding.counts()
         with fitting(self, p.rng) as run:
-            run.charge(self._public(encoding), p.plan.cost, survey=1)
+            run.charge(self._public(encoding), p.plan.cost, {"survey": 1})
             run.attributes["schema_"] = p.schema
             n = encoding.n if self.neighbors == "replace" else None
             found = discover(encoding, counts, p.plan, run.rng, (), n)

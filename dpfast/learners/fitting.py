@@ -10,7 +10,7 @@ Classifiers of tables are fitted by `dpfast.learners.transaction`, estimators of
     p = self._checked()                     # plain values; refuses invalid parameters and an insufficient budget
     with fitting(self, p.rng) as run:       # nothing is spent yet
         state = ...                         # whatever else may fail has failed after this line
-        run.charge(public, cost, rounds=p.rounds)
+        run.charge(public, cost, {"rounds": p.rounds})
         for answer in answers(state, p.rounds, run.rng):
             run.release("rounds", lambda: answer)
     return self                             # with the attributes that were released, and the claim
@@ -18,7 +18,7 @@ Classifiers of tables are fitted by `dpfast.learners.transaction`, estimators of
 
 import signal
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -168,15 +168,17 @@ class Fit:
         self.label: str | None = None
         self.notes: list[str] = []
 
-    def charge(self, public: Public, cost: Sequence[Cost] = (), *, learns: bool = True, **releases: int | None) -> None:
+    def charge(
+        self, public: Public, cost: Sequence[Cost], releases: Mapping[str, int | None], *, learns: bool = True
+    ) -> None:
         """Charge for all releases of the fit, once; later calls only name releases that are already paid for.
 
-        `cost` is the proved cost of all releases together, from which epsilon and delta follow; by default it is at
-        most epsilon and delta. `learns` is False for releases that only discover the schema. `releases` are the numbers
-        of paid releases by name; None is for a release that each row pays for separately, without limit. The first call
-        may raise BudgetExceeded or ValueError; nothing has changed then.
+        `cost` is the proved cost of all releases together, from which epsilon and delta follow; if it is empty, they
+        cost at most epsilon and delta. `releases` are the numbers of paid releases by name; None is for releases that
+        no number limits. `learns` is False for releases that only discover the schema. The first call may raise
+        BudgetExceeded or ValueError; nothing has changed then.
         """
-        of, used = self._of | releases, self.used | dict.fromkeys(releases, 0)
+        of, used = self._of | dict(releases), self.used | dict.fromkeys(releases, 0)
         if self.claim is None:
             claim = self.charges.claim(cost)  # raises an error if this is not a valid claim
             self.charges.warn(public)
@@ -184,10 +186,10 @@ class Fit:
             self.claim, self.cost = claim, tuple(cost)
         self._of, self.used, self.public, self.learns = of, used, public, learns
 
-    def paid(self, cost: Sequence[Cost], **releases: int | None) -> None:
-        """Take over a charge made by an earlier process; the parameters are those of `charge`."""
+    def paid(self, cost: Sequence[Cost], releases: Mapping[str, int | None], used: Mapping[str, int]) -> None:
+        """Take over a charge made by an earlier process, which made some of the releases already."""
         self.claim, self.cost = self.charges.claim(cost), tuple(cost)
-        self._of, self.used = dict(releases), dict.fromkeys(releases, 0)
+        self._of, self.used = dict(releases), dict.fromkeys(releases, 0) | dict(used)
 
     def release(self, name: str, *what: Any) -> None:
         """Count one release of this name, and store what was released."""

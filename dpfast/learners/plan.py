@@ -183,8 +183,11 @@ class Proved:
     cost : tuple of Cost
         What the releases cost, added to that of the others: releases that have a cost together name it once. If no
         release of a plan has one, the claim is (epsilon, delta) and nothing more is known of it.
-    size, times
+    size
         As for `GaussianSum`.
+    times : int or None, default=1
+        The number of releases. None stands for releases that no number limits, and that no claim counts: each row pays
+        only for those that it can move, as in a stream with a window. The theorem bounds these.
     steps : int, default=1
         The number of steps of Gaussian noise in 1: noisy sums are rounded to integers.
     """
@@ -193,7 +196,7 @@ class Proved:
     noise: Number | tuple[Number, ...]
     cost: tuple[Cost, ...] = ()
     size: int = 1
-    times: int = 1
+    times: int | None = 1
     steps: int = 1
 
     def __post_init__(self) -> None:
@@ -236,7 +239,8 @@ def _check(mechanism, moved):
         if not (is_real(number) and 0 < number < math.inf):
             raise ValueError(f"{name} must be a finite number > 0, got {number!r}")
     count("size", mechanism.size)
-    count("times", mechanism.times)
+    if mechanism.times is not None or not isinstance(mechanism, Proved):
+        count("times", mechanism.times)
 
 
 class Solved(NamedTuple):
@@ -276,7 +280,7 @@ class Plan(Mapping[str, Mechanism]):
     16.9
     """
 
-    def __init__(self, **releases: Mechanism) -> None:
+    def __init__(self, /, **releases: Mechanism) -> None:
         if not releases:
             raise ValueError("a plan must name at least one release")
         for name, each in releases.items():
@@ -303,6 +307,11 @@ class Plan(Mapping[str, Mechanism]):
         view of (str, Mechanism)
         """
         return self._releases.items()
+
+    @property
+    def times(self) -> dict[str, int | None]:
+        """The number of releases of each name; None for those that no number limits."""
+        return {name: each.times for name, each in self._releases.items()}
 
     def __hash__(self) -> int:
         return hash(tuple(self._releases.items()))

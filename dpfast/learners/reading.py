@@ -375,7 +375,7 @@ class TableReader:
             )
         names, counts = np.array(self.schema.names, dtype=object), encoding.counts()
         public = Public(encoding.n, len(names), names, declared=classes is not None or not pure)
-        run.charge(public, planned.total, learns=False, survey=1)
+        run.charge(public, planned.total, {"survey": 1}, learns=False)
         if declared is not None:
             counts.labels = counts_by_class(counts.labels, declared)
         spelled = None if declared is None else [text_of(each) for each in declared.tolist()] if labels else []

@@ -1,6 +1,8 @@
 """What a learner may do with rows: ask for sums over them, and release these with the noise of its plan."""
 
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -89,8 +91,10 @@ class Run:
     plan : Plan
     solved : Solved
         What the plan's `solve` gives.
-    progress : callable
+    progress : callable, optional
         Shows a progress bar for rounds.
+    made : mapping from str to int, optional
+        How many releases an earlier process made, if this one continues its stream.
 
     Attributes
     ----------
@@ -99,10 +103,17 @@ class Run:
         after a release sets it, so that nothing is lost that was paid for.
     """
 
-    def __init__(self, paid: fitting.Fit, plan: Plan, solved: Solved, progress: Callable) -> None:
-        self._paid, self._plan, self._progress = paid, dict(plan.items()), progress
+    def __init__(
+        self,
+        paid: fitting.Fit,
+        plan: Plan,
+        solved: Solved,
+        progress: Callable | None = None,
+        made: Mapping[str, int] = MappingProxyType({}),
+    ) -> None:
+        self._paid, self._plan, self._progress = paid, dict(plan.items()), progress or _without_progress
         self._noise, self._steps = solved.noise, solved.steps
-        self._used, self._shows = dict.fromkeys(plan, 0), False
+        self._used, self._shows = dict.fromkeys(plan, 0) | dict(made), False
 
     @property
     def model(self) -> Model | None:
@@ -231,11 +242,9 @@ class Run:
         object
         """
         self._planned(name, size, {ExponentialDraw: "exponential", Proved: "proved"}, "draws")
-        times = self._plan[name].times
-        most = times - self._used[name]
-        left = iter(lambda: self._used[name] < times, False)  # others may be made between two of these
+        left = iter(lambda: self._left(name) > 0, False)  # others may be made between two of these
         drawn: Any = (each for _, each in zip(left, sample(self._noise[name], self._paid.rng), strict=False))
-        for each in self._progress(drawn, name, most) if progress else drawn:
+        for each in self._progress(drawn, name, self._plan[name].times) if progress else drawn:
             yield self._counted(name, each)
 
     def rounds(self, name: str, each: int = 1) -> Iterator[int]:
@@ -254,8 +263,38 @@ class Run:
         """
         if name not in self._plan:
             raise RuntimeError(f"the plan has no release {name!r}: it names {', '.join(self._plan)}")
-        times = -(-self._plan[name].times // each)
+        if (planned := self._plan[name].times) is None:
+            raise RuntimeError(f"{name!r} is planned without a number of rounds")
+        times = -(-planned // each)
         return iter(self._progress(range(times), name, times))
+
+    def integers(self, below: int, size: int) -> np.ndarray:
+        """Return random numbers that depend on no row and are not released, such as the teacher of each row.
+
+        Parameters
+        ----------
+        below : int
+        size : int
+
+        Returns
+        -------
+        ndarray of int64, shape (size,)
+            Integers in [0, below).
+        """
+        return self._paid.rng.integers(below, size=size)
+
+    def random_bytes(self, n: int) -> bytes:
+        """Return random bytes that depend on no row and are not released, such as a key.
+
+        Parameters
+        ----------
+        n : int
+
+        Returns
+        -------
+        bytes
+        """
+        return self._paid.rng.bytes(n)
 
     def permutation(self, n: int) -> np.ndarray:
         """Return a random order of the numbers below a public one.
@@ -277,7 +316,7 @@ class Run:
         -------
         int
         """
-        return int.from_bytes(self._paid.rng.bytes(16), "little")
+        return int.from_bytes(self.random_bytes(16), "little")
 
     def scale(self, name: str) -> Any:
         """Return the noise of a release as the plan says: sigma, the scale or the exponent.
@@ -309,12 +348,16 @@ class Run:
             kind = planned.mechanism
         if kind is None:
             raise RuntimeError(f"{name!r} is planned as {type(planned).__name__}, which run.{verb} does not make")
-        used = self._used[name]
-        if not (is_integer(times) and 1 <= times <= planned.times - used):
-            raise RuntimeError(f"{name!r} is planned {planned.times} times, and was released {used} times")
+        if not (is_integer(times) and 1 <= times <= self._left(name)):
+            raise RuntimeError(f"{name!r} is planned {planned.times} times, and was released {self._used[name]} times")
         if size > planned.size:
             raise RuntimeError(f"{name!r} is planned with at most {planned.size:,} entries, got {size:,}")
         return kind
+
+    def _left(self, name):
+        """Return how many releases of this name may still be made."""
+        times = self._plan[name].times
+        return math.inf if times is None else times - self._used[name]
 
     def _counted(self, name, made, times=1):
         """Count releases of this name, now that they were made, and return what was released."""
@@ -322,6 +365,10 @@ class Run:
         if self._shows:
             self._paid.used[name] = self._used[name]
         return made
+
+
+def _without_progress(rounds, what, most):
+    return rounds
 
 
 def _answered(piece, question, *public):

@@ -62,7 +62,7 @@ def _learn(learner, reader, table, run):
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
             rows.prepared = learner.prepare(rows)
-    run.charge(public, solved.cost, **{name: each.times for name, each in plan.items()})
+    run.charge(public, solved.cost, plan.times)
 
     def progress(rounds, what, most):
         """Return the rounds with a progress bar, if wanted, that call the callbacks.

@@ -365,3 +365,82 @@ def test_several_releases_are_made_at_once_and_each_is_counted(learner):
     assert [each.tolist() for each in (told[0], told[3].sum())] == [[7, 8], 6]
     assert told[1:3] == [[0, 1], [3, 4]]
     assert [tuple(event) for event in model.privacy_.events] == [("sum", 2, 3), ("draw", 2, 3)]
+
+
+def test_releases_without_a_number_are_drawn_without_end_and_not_counted_in_the_claim(learner):
+    drawn = []
+    model = learner(
+        lambda rows, run: drawn.extend(run.draw("tests", 1, lambda noise, rng: noise) for _ in range(100)),
+        tests=Proved("threshold", 0.5, times=None),
+        sums=Proved("gaussian", 1.0, times=3),
+    )
+    assert drawn == [0.5] * 100
+    assert [tuple(event) for event in model.privacy_.events] == [("sums", 0, 3)]
+    with pytest.raises(RuntimeError, match="'tests' is planned without a number of rounds"):
+        learner(lambda rows, run: run.rounds("tests"), tests=Proved("threshold", 0.5, times=None))
+
+
+@pytest.mark.parametrize("name", ["cost", "learns", "public", "self"])
+def test_a_release_may_have_any_name(learner, name):
+    model = learner(lambda rows, run: run.release(name, rows.sum(number)), **{name: GaussianSum(2)})
+    assert [tuple(event) for event in model.privacy_.events] == [(name, 1, 1)]
+
+
+def test_only_a_theorem_allows_releases_without_a_number():
+    for make in (GaussianSum, LaplaceSum, ExponentialDraw):
+        with pytest.raises(ValueError, match="times"):
+            make(1, times=None)
+
+
+# ---- streams --------------------------------------------------------------------------------------------------------
+
+
+def _streams():
+    from dpfast.littlestone import OnlineLittlestoneLearner, PointFunctions, StagedOnlineLittlestoneLearner, Thresholds
+
+    rng = np.random.default_rng(5)
+    X, points = rng.integers(2, size=(6000, 4)) > 0, rng.integers(30, size=6000)
+    rows, few = (X, X[:, 1]), (points, points >= 11)
+    winnow, of_class = dpfast.DPWinnowClassifier, {"hypothesis_class": Thresholds(30), "horizon": 6000}
+    yield winnow(random_state=0), rows, {"updates", "tests"}
+    yield winnow(schedule="fixed", horizon=6000, random_state=0), rows, {"updates"}
+    yield winnow(window=True, n_updates=3, random_state=0), rows, {"updates", "tests"}
+    paper = {"calibration": "paper", "batch": 1, "average": False, "horizon": 6000, "margin": 0.5, "confidence": 0.2}
+    yield winnow(**paper, random_state=0), rows, {"tests"}
+    yield (
+        OnlineLittlestoneLearner(5.0, n_teachers=20, n_releases=2, **of_class, random_state=0),
+        few,
+        {
+            "hypotheses",
+            "tests",
+        },
+    )
+    points = np.where(np.arange(6000) % 4, 123456789, np.arange(6000))
+    staged = StagedOnlineLittlestoneLearner(8.0, 1e-6, PointFunctions(2**40), 6000, scale=1e-6, random_state=0)
+    yield staged, (points, points == 123456789), {"hypotheses", "tests", "failures", "first"}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("which", range(6))
+def test_a_stream_has_all_its_noise_from_a_run_by_the_names_of_its_plan(which, monkeypatch):
+    from dpfast.learners.run import Run
+
+    stream, (X, y), names = [*_streams()][which]
+    drawn, before = set(), Run.draw
+
+    def draw(run, name, size, sample, times=1):
+        drawn.add(name)
+        return before(run, name, size, sample, times)
+
+    monkeypatch.setattr(Run, "draw", draw)
+    for start in range(0, len(X), 2000):
+        stream.partial_fit(X[start : start + 2000], y[start : start + 2000])
+    state = stream._state
+    assert drawn == names
+    assert not any(isinstance(each, np.random.Generator) for each in vars(state).values())
+    counted = {event.name: event.used for event in stream.privacy_.events}
+    assert counted == {name: state.run._used[name] for name in counted}
+    if counted:
+        assert sum(counted.values()) + ("first" in names) == len(
+            getattr(stream, "releases_", getattr(stream, "released_weights_", ()))
+        )

@@ -104,7 +104,7 @@ class LinearMinimizer(PrivateParameters, CallbackSupportMixin, BaseEstimator):
         solved = plan.solve(task)
         public = Public(n, d, columns_of(X)[1], others={"learning_rate_": solved.noise["draws"], "n_rounds_": n})
         with fitting(self, p.rng, lambda model: {"theta_": model.theta}) as paid:
-            paid.charge(public, solved.cost, draws=n)
+            paid.charge(public, solved.cost, plan.times)
             run, drawn = Run(paid, plan, solved, self._progress), np.zeros(d, np.int64)
             run.show(lambda: Average(drawn / max(1, drawn.sum())))
             for experts in follow(run, rows, np.ones(n, np.int8), constant=False, mirrored=False):

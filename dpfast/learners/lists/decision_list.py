@@ -191,7 +191,8 @@ class DecisionListClassifier(PrivateClassifier, name="decision-list"):
         return Conditions(rows.form, self.conjunctions, bool(self.negations))
 
     def learn(self, rows: Rows, plan: Plan, run: Run) -> ListModel:
-        n, k, rounds, size = rows.n, rows.n_classes, plan["rules"].times, plan["rules"].size
+        planned: Any = plan["rules"]
+        n, k, rounds, size = rows.n, rows.n_classes, planned.times, planned.size
         exponent, rules = run.scale("rules"), list[Rule]()
         run.show(lambda: ListModel(_ended(rules)))
         weights = None

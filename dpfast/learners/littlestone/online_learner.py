@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from dpfast.accounting import sparse_sample_plan
 from dpfast.learners.parameters import BETWEEN_0_AND_1, Kind, auto, choice, count, estimator, parameter, positive
+from dpfast.learners.plan import Proved
 from dpfast.mechanisms import AboveThreshold, sparse_sample
 from dpfast.mechanisms.draws import has_recorder
 
@@ -159,31 +160,37 @@ class OnlineLittlestoneLearner(PointStream):
             bottom_score=mechanism.bottom_score,
         )
 
-    def _new_state(self, p, numbers, draws, run):
-        return _Teachers(draws, run, numbers, p.hypothesis_class, self._dimension(p))
+    def _uncounted(self, numbers):
+        return {"tests": Proved("threshold", numbers.threshold_epsilon, times=None)}
+
+    def _new_state(self, p, numbers, run, paid):
+        return _Teachers(run, paid, numbers, p.hypothesis_class, self._dimension(p))
 
 
 class _Teachers(Following):
     """The algorithm on a stream."""
 
-    def __init__(self, draws, run, plan, whole, dimension):
-        super().__init__(draws, run, whole)
+    def __init__(self, run, paid, plan, whole, dimension):
+        super().__init__(run, paid, whole)
         self.plan, self.whole, self.dimension = plan, whole, dimension
         self.teachers = [whole] * plan.n_teachers
-        self.tests = AboveThreshold(plan.threshold, plan.threshold_epsilon, monotone="running", rng=run.rng)
+        self.tests = run.draw("tests", 1, self._new_tests)
+
+    def _new_tests(self, epsilon, rng):
+        return AboveThreshold(self.plan.threshold, epsilon, monotone="running", rng=rng)
 
     def _note(self, made, wrong, points, labels):
         """Assign each of these mistakes to a teacher."""
         if has_recorder():  # each round has its teacher, as in the proof, so that those of other rounds stay the same
-            chosen = self.run.rng.integers(len(self.teachers), size=made)[wrong]
+            chosen = self.run.integers(len(self.teachers), made)[wrong]
         else:
-            chosen = self.run.rng.integers(len(self.teachers), size=len(points))
+            chosen = self.run.integers(len(self.teachers), len(points))
         for i, x, y in zip(chosen.tolist(), points.tolist(), labels.tolist(), strict=True):
             self.teachers[i] = self.teachers[i].restrict(x, y)
 
     def _fired(self):
         """Draw the next hypothesis, and start a new interval."""
-        drawn = self.draws.draw("hypotheses", 1, self._draw)
+        drawn = self.run.draw("hypotheses", 1, self._draw)
         hypothesis = None if drawn is None else self.whole._hypothesis(drawn)
         self.hypothesis = self.hypothesis if hypothesis is None else hypothesis
         self.drawn.append(hypothesis)

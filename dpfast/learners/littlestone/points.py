@@ -119,8 +119,7 @@ class PrivatePointClassifier(PrivateParameters, ClassifierMixin, BaseEstimator):
         plan = self.plan(task)
         solved = plan.solve(task)
         with fitting(self, rng) as paid:
-            releases: dict[str, Any] = {name: each.times for name, each in plan.items()}
-            paid.charge(Public(n_rows, 1, classes=np.array([0, 1])), solved.cost, **releases)
+            paid.charge(Public(n_rows, 1, classes=np.array([0, 1])), solved.cost, plan.times)
             yield Run(paid, plan, solved, lambda rounds, *_: rounds), paid
 
     def predict(self, X: Any) -> np.ndarray:

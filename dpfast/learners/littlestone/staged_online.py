@@ -8,6 +8,7 @@ import numpy as np
 
 from dpfast.accounting.littlestone import staged_online_plan
 from dpfast.learners.parameters import BETWEEN_0_AND_1, choice, estimator, parameter, real
+from dpfast.learners.plan import Proved
 from dpfast.mechanisms import RepeatedThreshold, exponential
 from dpfast.mechanisms.sparse_sample import votes
 
@@ -122,8 +123,13 @@ class StagedOnlineLittlestoneLearner(PointStream):
         self._check_work(p, planned.list_items)
         return planned
 
-    def _new_state(self, p, numbers, draws, run):
-        return _JointTraining(draws, run, numbers, p.hypothesis_class, self._dimension(p), p.listing)
+    def _uncounted(self, numbers):
+        first = Proved("exponential", numbers.exponent, size=numbers.list_items, times=None)  # it depends on no row
+        tests = {"tests": numbers.above_epsilon, "failures": numbers.below_epsilon}
+        return {name: Proved("threshold", each, times=None) for name, each in tests.items()} | {"first": first}
+
+    def _new_state(self, p, numbers, run, paid):
+        return _JointTraining(run, paid, numbers, p.hypothesis_class, self._dimension(p), p.listing)
 
     def _released(self):
         return {**super()._released(), "stage": self.stage_}
@@ -140,21 +146,24 @@ def _mistakes_allowed_for(plan, scale):
 class _JointTraining(Following):
     """Private state of Algorithms 3 and 4, with the paper's symbols; E holds at most k part_size mistakes."""
 
-    def __init__(self, draws, run, plan, whole, dimension, listing):
+    def __init__(self, run, paid, plan, whole, dimension, listing):
         self.stage, self.d = 1, dimension
-        super().__init__(draws, run, whole)
+        super().__init__(run, paid, whole)
         self.plan, self.H, self.d, self.listing = plan, whole, dimension, listing
         self.E, self.rounds = ([], [], []), 0  # points, labels and rounds
         self.S = [[] for _ in range(plan.n_teachers)]  # the parts of each teacher
         self.classes = [whole] * plan.n_teachers
         # Algorithm 2 is used twice: for |E| + Lap > U, which may be positive K + 1 times,
-        self.tests = RepeatedThreshold(plan.threshold + 1, plan.above_epsilon, plan.n_releases + 1, rng=run.rng)
+        self.tests = self._new_tests("tests", plan.threshold + 1, plan.n_releases + 1)
         # and for m + Lap > 4k/5, which may be negative d + 1 times: -m + Lap >= -floor(4k/5), as Lap is symmetric.
-        self.failures = RepeatedThreshold(-(4 * plan.n_teachers // 5), plan.below_epsilon, dimension + 1, rng=run.rng)
-        self._train(plan.exponent, run.rng)
+        self.failures = self._new_tests("failures", -(4 * plan.n_teachers // 5), dimension + 1)
+        run.draw("first", 1, self._train)
 
     def model(self) -> StagedModel:
         return StagedModel(self.hypothesis, self.drawn[:], self.frozen, min(self.stage, self.d + 1))
+
+    def _new_tests(self, name, threshold, positives):
+        return self.run.draw(name, 1, lambda epsilon, rng: RepeatedThreshold(threshold, epsilon, positives, rng=rng))
 
     def _note(self, made, wrong, points, labels):
         for kept, some in zip(self.E, (points, labels, self.rounds + wrong), strict=True):
@@ -165,15 +174,19 @@ class _JointTraining(Following):
         """Run lines 16 to 23 of Algorithm 3."""
         if self.tests.fired > self.plan.n_releases:
             self.frozen = True  # HALT
-            return
+        else:
+            self.run.draw("hypotheses", 1, self._train_again)
+
+    def _train_again(self, exponent, rng):
+        """Give the teachers their parts of E, and train them."""
         points, labels, rounds = map(np.concatenate, self.E)
         k = self.plan.n_teachers
-        part = equal_parts(self.run.rng, rounds.tolist(), k, k * self.plan.part_size)
+        part = equal_parts(rng, rounds.tolist(), k, k * self.plan.part_size)
         for i, rows in enumerate(rows_of_parts(part, k)):
             self.S[i].append((points[rows], labels[rows]))
             self.classes[i] = self._define_class(self.classes[i], self.S[i][-1:])
         self.E = [], [], []
-        self.draws.draw("hypotheses", 1, self._train)
+        self._train(exponent, rng)
 
     def _train(self, exponent, rng):
         """Run JointTrain, Algorithm 4."""

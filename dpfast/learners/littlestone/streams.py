@@ -143,26 +143,31 @@ class PointStream(PrivatePointClassifier):
 
     def _begin(self, p):
         """Charge, and start with the SOA of the class."""
-        with self._running(p.horizon, p.rng) as (draws, run):
-            state = self._new_state(p, self._numbers(p), draws, run)
+        with self._running(p.horizon, p.rng) as (run, paid):
+            state = self._new_state(p, self._numbers(p), run, paid)
         self._state = state
 
     def plan(self, task: Task) -> Plan:
         numbers = self._numbers(self._foreseen(task))
         size, times = numbers.list_items, numbers.n_releases
-        return Plan(hypotheses=Proved("exponential", numbers.exponent, size=size, times=times))
+        hypotheses = Proved("exponential", numbers.exponent, size=size, times=times)
+        return Plan(hypotheses=hypotheses, **self._uncounted(numbers))
+
+    def _uncounted(self, numbers):
+        """Return the releases that find the rounds of the others, and that no claim counts."""
+        raise NotImplementedError
 
     def _follow(self, points, labels):
         """Return the predictions of these rows after learning from them in order; publish the releases."""
         state = self._state
-        with continuing(partial(self._show, state.run), partial(vars(self).pop, STREAM, None)):
+        with continuing(partial(self._show, state.paid), partial(vars(self).pop, STREAM, None)):
             return state.follow(points, labels)
 
-    def _show(self, run):
+    def _show(self, paid):
         """Publish the releases so far, and their claim."""
-        for model in run.released:
+        for model in paid.released:
             vars(self).update(attributes_of(model()))
-        self.privacy_ = run.claim_so_far()
+        self.privacy_ = paid.claim_so_far()
 
     def __getstate__(self) -> dict[str, Any]:
         return without_stream(super().__getstate__())
@@ -185,14 +190,14 @@ class Following:
     """Private state of a running stream; it predicts rounds and counts mistakes until a test fires.
 
     A subclass has `tests`, and defines `_note`, which processes mistakes, and `_fired`, which is called when a test
-    fires. Hypotheses are drawn by `draws`, as planned; `run` is the fit that was charged.
+    fires. All noise and all draws come from `run`, as planned; `paid` is the fit that was charged.
     """
 
-    def __init__(self, draws: Run, run: Fit, whole: HypothesisClass):
-        self.draws, self.run = draws, run
+    def __init__(self, run: Run, paid: Fit, whole: HypothesisClass):
+        self.run, self.paid = run, paid
         self.hypothesis, self.frozen = whole.soa_hypothesis(), False
         self.drawn: list[Hypothesis | None] = []
-        draws.show(self.model)
+        run.show(self.model)
 
     def model(self) -> StreamModel:
         """Return the model of what was released."""

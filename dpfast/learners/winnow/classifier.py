@@ -177,15 +177,12 @@ class DPWinnowClassifier(CountedClassifier, name="winnow"):
 
     def plan(self, task: Task) -> Plan:
         numbers = plan_numbers(self, task)[1]
-        sizes = {}
+        fixed, sizes = self.reads.in_parts, {}
         if numbers.sizes_epsilon:
             scale = noise_scale(Fraction(numbers.sizes_epsilon), task.neighbors, "epsilon", task.rows_per_unit)
             sizes["class sizes"] = Proved("laplace", scale, size=2)
-        noise, cost, times = numbers.learning_rate, numbers.cost, numbers.n_updates
-        if numbers.window and not self.reads.in_parts:  # each row pays for those that it affects, without end
-            times = task.n_rows or times
-        updates = Proved("exponential", noise, cost, size=numbers.n_draws, times=times)
-        return Plan(**sizes, updates=updates, **self.counting(task, cost))
+        releases = numbers.releases(numbers.n_updates if fixed else numbers.most_updates)
+        return Plan(**sizes, **releases, **self.counting(task, numbers.cost))
 
     def spending(self, task: Task) -> Spending:
         if self.calibration == "paper" or self.schedule == "sparse-vector":
@@ -210,7 +207,8 @@ class DPWinnowClassifier(CountedClassifier, name="winnow"):
     def learn(self, rows: Rows, plan: Plan, run: Run) -> WinnowModel:
         streaming.end(self)
         (numbers, scores), form = rows.prepared, rows.form
-        sizes, course = rows.class_sizes, None
+        sizes, first = rows.class_sizes, first_hypothesis(self, rows.n_columns)
+        course = streaming.Course(numbers, scores, form.unit, first, run)
 
         def model() -> WinnowModel:
             return model_of(self, numbers, form.reads, rows.n_columns, course, sizes)
@@ -218,18 +216,10 @@ class DPWinnowClassifier(CountedClassifier, name="winnow"):
         run.show(model)
         if "class sizes" in plan:
             sizes = run.release("class sizes", rows.sum(class_sizes)).astype(np.float64)
-        fixed = self.reads.in_parts
-
-        def sample(noise: Any, rng: np.random.Generator) -> Any:
-            nonlocal course
-            course = streaming.Course(numbers, scores, form.unit, first_hypothesis(self, rows.n_columns), rng)
-            if fixed:
-                return course.learn(rows.parts)
-            followed, signs = in_order(rows.parts)
-            return course.make_updates(followed, signs, np.empty(len(signs), np.int64))
-
-        for _ in run.draws("updates", numbers.n_draws, sample, progress=fixed):
-            pass
+        if self.reads.in_parts:
+            course.learn(rows.parts)
+        else:
+            course.follow(*in_order(rows.parts))
         learned = model()
         return self.count(learned, run, lambda: rows.sum(count_levels, learned))
 

@@ -48,8 +48,8 @@ class WinnowModel(VotingModel):
 def model_of(
     learner: Any, numbers: WinnowPlan, reads: str, n_columns: int, course: Any, sizes: np.ndarray | None = None
 ) -> WinnowModel:
-    """Return the model of what a course released, or of nothing yet, with the noisy sizes of the classes."""
-    released, updates = ((), 0) if course is None else (tuple(course.released), course.updates)
+    """Return the model of what a course released until now, with the noisy sizes of the classes."""
+    released, updates = tuple(course.released), course.updates
     facts = updates, numbers.n_updates, numbers.n_draws, numbers.learning_rate, reads
     return WinnowModel(n_columns, released, *facts, *manner_of(learner), class_sizes=sizes)
 

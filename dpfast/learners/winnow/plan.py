@@ -31,7 +31,7 @@ from dpfast.accounting.claims import warn
 from dpfast.accounting.winnow import WEIGHT_GRID
 from dpfast.accounting.zcdp import SLACK
 from dpfast.learners.parameters import Parameters
-from dpfast.learners.plan import Task
+from dpfast.learners.plan import Proved, Task
 from dpfast.learners.votes import SignedForm
 from dpfast.mechanisms import AboveThreshold
 
@@ -98,9 +98,17 @@ class WinnowPlan:
         return (draws, *(Cost("pure", each) for each in (self.threshold_epsilon, self.sizes_epsilon) if each))
 
     @property
-    def releases(self) -> int | None:
-        """Return the number of paid releases; None if every row pays for its own, without end."""
+    def most_updates(self) -> int | None:
+        """Return the largest number of updates; None if every row pays for those that use it, without end."""
         return None if self.window else self.n_updates
+
+    def releases(self, times: int | None) -> dict[str, Proved]:
+        """Return the releases of a run with so many updates: each is an end of an interval, and the draws there.
+
+        One row is in one interval, so that it pays for its tests only, however many intervals there are.
+        """
+        tests = {"tests": Proved("threshold", self.threshold_epsilon, times=None)} if self.threshold_epsilon else {}
+        return tests | {"updates": Proved("exponential", self.learning_rate, self.cost, size=self.n_draws, times=times)}
 
     @property
     def grid(self) -> int:
@@ -133,11 +141,9 @@ class WinnowPlan:
             nats = 2 * (math.log(self.dimension) + 2)
         return math.ceil(nats / self.learning_rate)
 
-    def tests(self, update: int, rng: np.random.Generator) -> AboveThreshold | EveryFew:
-        """Return the test that finds the end of the interval before this update."""
-        if not self.threshold_epsilon:
-            return EveryFew(self.rounds or 1)
-        return AboveThreshold(self.enough(update), self.threshold_epsilon, monotone="running", rng=rng)
+    def tests(self, update: int, epsilon: float, rng: np.random.Generator) -> AboveThreshold:
+        """Return the tests that find the end of the interval before this update."""
+        return AboveThreshold(self.enough(update), epsilon, monotone="running", rng=rng)
 
     def check(self) -> None:
         """Refuse noise that does not fit into integers, and releases that do not fit into memory, before the run."""
@@ -170,8 +176,8 @@ class PaperPlan(WinnowPlan):
     def enough(self, update):
         return self.threshold
 
-    def tests(self, update, rng):
-        return AboveThreshold(self.threshold, self.threshold_epsilon, monotone="running", noise="paper", rng=rng)
+    def tests(self, update, epsilon, rng):
+        return AboveThreshold(self.threshold, epsilon, monotone="running", noise="paper", rng=rng)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 import math
 import warnings
-from collections.abc import Iterator
 from contextlib import nullcontext
 from copy import copy
 from dataclasses import dataclass, field
@@ -15,6 +14,8 @@ import numpy as np
 
 from dpfast.learners.fitting import Charge, Fit, attributes_of, publish
 from dpfast.learners.model import Model
+from dpfast.learners.plan import Plan, Solved, Task
+from dpfast.learners.run import Run
 from dpfast.learners.saving import entries, integer
 from dpfast.learners.streams import alone, continuing, owner
 from dpfast.learners.transaction import publishing, reader_of
@@ -62,7 +63,7 @@ class Course:
     scores: DenseScores | TouchedScores
     unit: int  # of the rows
     hypothesis: Hypothesis
-    rng: np.random.Generator
+    run: Run
     released: list[Histogram] = field(default_factory=list)  # all, or those of the window
     updates: int = 0  # k
     rounds: int = 0  # t
@@ -72,57 +73,52 @@ class Course:
     @property
     def learning(self) -> bool:
         """Return whether further updates are possible."""
-        return self.plan.releases is None or self.updates < self.plan.releases
+        return self.plan.most_updates is None or self.updates < self.plan.most_updates
 
     def follow(self, rows, signs) -> np.ndarray:
-        """Predict rows in order and learn from them; return the side of each row, 0 or 1."""
-        predicted = np.empty(len(signs), np.int64)
-        for _ in self.make_updates(rows, signs, predicted):
-            pass
-        return predicted
-
-    def make_updates(self, rows, signs, predicted) -> Iterator[Histogram]:
-        """Predict rows in order, as `follow` does, and yield what each update releases.
+        """Predict rows in order and learn from them; return the side of each row, 0 or 1.
 
         A row whose sign is 0 has no label: it has a round, and never counts.
         """
-        start, size = 0, _FEWEST
+        predicted, start, size = np.empty(len(signs), np.int64), 0, _FEWEST
         while start < len(signs):
             part, labels = rows[start : start + size], signs[start : start + size]
             votes = signed_rows.votes(part, self.hypothesis)
             made, ended = len(labels), False
             if self.learning:
                 counting = self._counting(votes, labels) & (labels != 0)
-                end = self._tests().run(made, np.flatnonzero(counting))
-                ended = end is not None
-                made = end + 1 if ended else made
+                self.tests = self.tests or self._new_tests()
+                if (end := self.tests.run(made, np.flatnonzero(counting))) is not None:
+                    made, ended = end + 1, True
                 self._take(part, labels | (labels == 0), counting[:made])  # as kernels want signs
             predicted[start : start + made] = votes[:made] >= 0
             start += made
             self.rounds += made
             size = _FEWEST if ended else min(2 * size, _MOST)
             if ended:
-                yield self._update()
+                self._update()
+        return predicted
 
-    def learn(self, parts) -> Iterator[Histogram]:
-        """Learn from a table of `signed_rows`, each in a random interval; yield what each update releases."""
-        key, sizes = int.from_bytes(self.rng.bytes(KEY_BYTES)), parts.each(row_count)
+    def learn(self, parts) -> None:
+        """Learn from a table of `signed_rows`, each in a random interval."""
+        key, sizes = int.from_bytes(self.run.random_bytes(KEY_BYTES)), parts.each(row_count)
         firsts = [0, *accumulate(sizes[:-1])]
-        for k in range(self.plan.n_updates):
+        for k in self.run.rounds("updates"):
             public, most = (key, k, self.plan, self.hypothesis), [None] * len(firsts)
             if self.plan.batch is not None:
                 counts = np.array(parts.each(counting_rows, *public, own=firsts))
                 most = np.clip(self.plan.batch - (np.cumsum(counts) - counts), 0, counts).tolist()
             self.scores.enter(parts.sum(interval_sum, *public, own=list(zip(firsts, most, strict=True))))
-            yield self._update()
+            self._update()
 
     def _counting(self, votes, signs):
         return self.plan.counts(votes, signs, self.hypothesis.draws * self.unit)
 
-    def _tests(self):
-        if self.tests is None:
-            self.tests = self.plan.tests(self.updates, self.rng)
-        return self.tests
+    def _new_tests(self):
+        """Return the tests that find the end of the next interval."""
+        if not self.plan.threshold_epsilon:
+            return EveryFew(self.plan.rounds)
+        return self.run.draw("tests", 1, partial(self.plan.tests, self.updates))
 
     def _take(self, rows, signs, counting):
         """Add counting rows to the interval, as many as the batch allows."""
@@ -134,13 +130,14 @@ class Course:
             self.taken += chosen.size
 
     def _update(self):
-        """Multiply the weights by the interval's update; draw, store and return the next release."""
+        """Multiply the weights by the interval's update, and release the next histogram."""
+        self.run.draw("updates", self.plan.n_draws, self._draw_update)
+
+    def _draw_update(self, rate, rng):
         plan = self.plan
         self.scores.close(plan.weight(self.updates))
-        exponent = Fraction(plan.learning_rate) / (self.unit * plan.grid)
-        drawn = self.scores.draw(
-            exponent, plan.n_draws, self.rng, mirrored=plan.negations, intercept=plan.fit_intercept
-        )
+        exponent = Fraction(rate) / (self.unit * plan.grid)
+        drawn = self.scores.draw(exponent, plan.n_draws, rng, mirrored=plan.negations, intercept=plan.fit_intercept)
         self.released.append(histogram(*drawn))
         self.updates += 1
         if plan.window:
@@ -150,19 +147,18 @@ class Course:
         else:
             self.hypothesis = NOTHING.plus(self.released if plan.average else self.released[-1:], plan.n_draws)
         self.taken, self.tests = 0, None
-        return self.released[-1]
 
 
 @dataclass(kw_only=True)
 class Stream(Course):
     """The course of a stream that was charged, whose calls continue it. It is private, and never leaves its process."""
 
-    run: Fit
+    paid: Fit
     file: Checkpoint | None = None
     parameters: dict | None = None  # of the learner at the time of the charge, for the file
 
     @classmethod
-    def resume(cls, plan, model, run, file, kept, arrays) -> "Stream":
+    def resume(cls, plan, model, run, paid, file, kept, arrays) -> "Stream":
         """Return the stream restored from its model, `kept` and the arrays of scores, under the same plan."""
         entries(kept, *_NUMBERS, *_PLANNED, "tests", "reproducible")
         for name in _PLANNED:
@@ -172,10 +168,11 @@ class Stream(Course):
         d = plan.dimension // (1 + plan.negations) - plan.fit_intercept
         scores = from_arrays(arrays, d, plan.window)
         numbers = {"released": [*model.released_weights], "updates": model.updates, "rounds": rounds, "taken": taken}
-        self = cls(plan, scores, unit, model.hypothesis, run.rng, **numbers, run=run, file=file)
+        self = cls(plan, scores, unit, model.hypothesis, run, **numbers, paid=paid, file=file)
         if kept["tests"] is not None:
-            self._tests()._resume(kept["tests"])
-        run.reproducible |= bool(kept["reproducible"])
+            self.tests = self._new_tests()
+            self.tests._resume(kept["tests"])
+        paid.reproducible |= bool(kept["reproducible"])
         return self
 
     def kept(self) -> dict:
@@ -184,7 +181,7 @@ class Stream(Course):
             name: getattr(self.plan, name) for name in _PLANNED
         }
         tests = None if self.tests is None else self.tests._state()
-        return numbers | {"tests": tests, "reproducible": self.run.reproducible}
+        return numbers | {"tests": tests, "reproducible": self.paid.reproducible}
 
     def growth(self, rows, signs) -> int:
         """Return an upper bound on the growth of a checkpoint, in bytes, in the first call with these rows."""
@@ -237,15 +234,15 @@ def resume(learner: Any, file: Checkpoint, kept: dict, arrays: list) -> None:
         learner._restore_encoder(fitted["encoder"])
     learner._restore(fitted["released"])
     learner.notes_ = fitted["card"].get("notes", [])
-    settings, plan = plan_numbers(learner, learner._saved_task(), streaming)
-    warn_of_paper(settings, plan)
-    run = Fit(Charge(learner), rng)
-    run.paid(plan.cost, updates=plan.releases)
+    task = learner._saved_task()
+    numbers, plan, solved = _plan(learner, task)
+    paid, made = Fit(Charge(learner), rng), {"updates": learner.model_.updates}
+    paid.paid(solved.cost, plan.times, made)
     owner(learner)
-    learner._state = state = Stream.resume(plan, learner.model_, run, file, kept["stream"], arrays)
+    run = Run(paid, plan, solved, made=made)
+    learner._state = state = Stream.resume(numbers, learner.model_, run, paid, file, kept["stream"], arrays)
     state.parameters = fitted["parameters"]
-    run.used["updates"] = state.updates
-    learner.privacy_ = run.claim_so_far()
+    learner.privacy_ = paid.claim_so_far()
 
 
 def end(learner: Any) -> None:
@@ -267,13 +264,21 @@ def refuse_open(schema: Schema) -> None:
 
 def _show(learner: Any, state: Stream) -> None:
     """Publish the releases so far, and their claim."""
-    state.run.used["updates"] = state.updates
-    vars(learner).update(attributes_of(_model(learner, state)), privacy_=state.run.claim_so_far())
+    state.paid.used["updates"] = state.updates  # which a call that could not write its file did not release
+    vars(learner).update(attributes_of(_model(learner, state)), privacy_=state.paid.claim_so_far())
 
 
 def _model(learner: Any, state: Stream) -> Model:
     """Return the model of the releases so far."""
     return model_of(learner, state.plan, learner.model_.reads, learner.model_.n_columns, state)
+
+
+def _plan(learner: Any, task: Task) -> tuple[WinnowPlan, Plan, Solved]:
+    """Return the numbers of a stream, its plan and the noise of this."""
+    settings, numbers = plan_numbers(learner, task, streaming)
+    warn_of_paper(settings, numbers)
+    plan = Plan(**numbers.releases(numbers.most_updates))
+    return numbers, plan, plan.solve(task)
 
 
 def _begin(learner: Any, X: Any, y: Any, classes: Any) -> tuple[Stream, Any, Any]:
@@ -288,30 +293,29 @@ def _begin(learner: Any, X: Any, y: Any, classes: Any) -> tuple[Stream, Any, Any
     reader.spares_unlabelled = False  # a row has a place
     if reader.schema is not None:
         refuse_open(reader.schema)
-    run = Fit(Charge(learner), rng)
-    parts, form, public = reader.open_parts(reader.read(run, classes))
+    paid = Fit(Charge(learner), rng)
+    parts, form, public = reader.open_parts(reader.read(paid, classes))
     known: Any = public.classes
     task = reader.task(form, public.n_rows, tuple(known.tolist()), 2)
-    settings, plan = plan_numbers(learner, task, streaming)
-    warn_of_paper(settings, plan)
+    numbers, plan, solved = _plan(learner, task)
     file = None if learner.checkpoint is None else Checkpoint.new(learner.checkpoint)
-    with nullcontext() if file is None else file.beginning(), publishing(learner, reader, run):
-        scores, first = score_vector(form, plan.window), first_hypothesis(learner, task.n_columns)
-        state = Stream(plan, scores, form.unit, first, run.rng, run=run, file=file)
-        model = model_of(learner, plan, form.reads, task.n_columns, state)
-        run.released = [lambda: model]
+    with nullcontext() if file is None else file.beginning(), publishing(learner, reader, paid):
+        scores, first = score_vector(form, numbers.window), first_hypothesis(learner, task.n_columns)
+        run = Run(paid, plan, solved)
+        state = Stream(numbers, scores, form.unit, first, run, paid=paid, file=file)
+        run.model = model = model_of(learner, numbers, form.reads, task.n_columns, state)
         if file is not None:
             state.parameters = _rehearse(learner, reader, state, public, model, *in_order(parts))
-        run.charge(public, plan.cost, updates=plan.releases)  # nothing is drawn yet
+        paid.charge(public, solved.cost, plan.times)  # nothing is drawn yet
     learner._state = state
     return state, *in_order(parts)
 
 
 def _rehearse(learner, reader, state, public, model, rows, signs) -> dict:
     """Return the parameters for the checkpoint, after a test write as large as the first call may need."""
-    other, facts = copy(learner), state.run.charges.facts(public)
+    other, facts = copy(learner), state.paid.charges.facts(public)
     made = reader.attributes(public, facts) | attributes_of(model)
-    publish(other, made | {"privacy_": state.run.charges.claim(state.plan.cost)}, facts)
+    publish(other, made | {"privacy_": state.paid.charges.claim(state.plan.cost)}, facts)
     fitted = other._document()
     state.file.rehearse(
         learner._model, {"fitted": fitted, "stream": state.kept()}, state.scores.arrays(), state.growth(rows, signs)

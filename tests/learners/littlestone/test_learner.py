@@ -297,7 +297,10 @@ def test_data_that_will_not_do_is_refused_before_the_charge(X, y, message):
             ),
             {"stage": 1, "hypothesis": 1, "member": 1, "class counts (0.2 of epsilon)": 1},
         ),
-        (OnlineLittlestoneLearner(hypothesis_class=Thresholds(9), horizon=1000, n_releases=7), {"hypotheses": 7}),
+        (
+            OnlineLittlestoneLearner(hypothesis_class=Thresholds(9), horizon=1000, n_releases=7),
+            {"hypotheses": 7, "tests": None},
+        ),
     ],
     ids=lambda each: type(each).__name__,
 )

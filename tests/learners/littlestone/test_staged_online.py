@@ -53,7 +53,8 @@ def twin_law(stream, plan, listing="stage"):
 def product_outcome(stream, plan, listing, rng):
     H = CLASS
     paid, task = Fit(H, rng), Task(1.0, 1e-6)
-    planned = Plan(hypotheses=Proved("exponential", plan.exponent, times=plan.n_releases))
+    counted = Proved("exponential", plan.exponent, times=plan.n_releases)
+    planned = Plan(hypotheses=counted, **StagedOnlineLittlestoneLearner()._uncounted(plan))
     draws = Run(paid, planned, planned.solve(task), iter)
     learner = staged_online._JointTraining(draws, paid, plan, H, 2, listing)
 

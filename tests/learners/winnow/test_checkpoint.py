@@ -106,10 +106,10 @@ def test_with_the_same_noise_a_resumed_stream_goes_on_as_if_it_had_not_stopped(p
     whole, begun = learner(**options), learner(checkpoint=path, **options)
     expected = follow(whole, 0, 10_000)
     shown = follow(begun, 0, 5000)
-    before, rng = begun.updates_, begun._state.rng
+    before, rng = begun.updates_, begun._state.paid.rng
     resumed = resume(path) if freed(begun) else None
     state = resumed._state
-    state.rng = rng
+    state.paid.rng = rng
     if hasattr(state.tests, "_rng"):
         state.tests._rng = rng
     assert shown + follow(resumed, 5000, 10_000) == expected
@@ -126,7 +126,7 @@ def test_noise_is_fresh_and_a_seed_is_not_forgotten(path):
     for name, copy in ((KEPT[0], "copy"), (KEPT[1], "copy.lock")):
         shutil.copy(path.with_name(name), path.with_name(copy))
     one, other = resume(path), resume(path.with_name("copy"), moved=True)
-    assert isinstance(one._state.rng.bit_generator, random.SystemKeyed)
+    assert isinstance(one._state.paid.rng.bit_generator, random.SystemKeyed)
     for stream in (one, other):
         follow(stream, 1000, 20_000)
     assert not same_releases(one.released_weights_, other.released_weights_)

@@ -674,18 +674,18 @@ def fading(clf, X, y):
     entered, in_force = [], []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(put, "interval_numbers", lambda key, first, n, K: np.arange(first, first + n) % K)
-        enter, update = DenseScores.enter, Course._update
+        enter, update = DenseScores.enter, Course._draw_update
 
         def noted(self, total):
             entered.append(np.array(total))
             enter(self, total)
 
-        def updated(self):
+        def updated(self, rate, rng):
             in_force.append((self.hypothesis, self.plan))
-            return update(self)
+            return update(self, rate, rng)
 
         patch.setattr(DenseScores, "enter", noted)
-        patch.setattr(Course, "_update", updated)
+        patch.setattr(Course, "_draw_update", updated)
         clf.fit(X, y, classes=[0, 1])
     return entered, in_force
 
