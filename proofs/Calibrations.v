@@ -890,6 +890,102 @@ Proof. apply add_remove_le; [any|any]. Qed.
 Lemma cover_delta_36 : cover_delta_add_remove 1 (5404319552844595 / 18014398509481984) None 2 <= (4731802849287313 / 36028797018963968).
 Proof. apply add_remove_le; [any|any]. Qed.
 
+Lemma cover_curve_1 : cover_delta_replace (1 / 16) (1 / 2) (Some 4%nat) (3 / 32) <= (553240245333333 / 18014398509481984).
+Proof. unfold cover_delta_replace; middle 5%Z. Qed.
+
+Lemma cover_curve_2 : (553239692093087666667 / 18014398509481984000000) < cover_delta_replace (1 / 16) (1 / 2) (Some 4%nat) (3 / 32).
+Proof. unfold cover_delta_replace; middle_above 5%Z. Qed.
+
+Lemma cover_curve_3 : cover_delta_replace (1 / 16) (1 / 2) (Some 4%nat) (5 / 32) <= (1834483153205975 / 144115188075855872).
+Proof. unfold cover_delta_replace; middle 5%Z. Qed.
+
+Lemma cover_curve_4 : (73379252748912871761 / 5764607523034234880000) < cover_delta_replace (1 / 16) (1 / 2) (Some 4%nat) (5 / 32).
+Proof. unfold cover_delta_replace; middle_above 5%Z. Qed.
+
+Lemma cover_curve_5 : cover_delta_replace (1 / 16) (1 / 2) (Some 25%nat) (33 / 128) <= (6403497415744095 / 1152921504606846976).
+Proof. unfold cover_delta_replace; middle 26%Z. Qed.
+
+Lemma cover_curve_6 : (1280698202449335851181 / 230584300921369395200000) < cover_delta_replace (1 / 16) (1 / 2) (Some 25%nat) (33 / 128).
+Proof. unfold cover_delta_replace; middle_above 26%Z. Qed.
+
+Lemma cover_curve_7 : cover_delta_replace (1 / 16) (1 / 2) (Some 25%nat) (83 / 128) <= (5853083643647387 / 147573952589676412928).
+Proof. unfold cover_delta_replace; middle 26%Z. Qed.
+
+Lemma cover_curve_8 : (5853077790563743352613 / 147573952589676412928000000) < cover_delta_replace (1 / 16) (1 / 2) (Some 25%nat) (83 / 128).
+Proof. unfold cover_delta_replace; middle_above 26%Z. Qed.
+
+Lemma cover_curve_9 : cover_delta_replace (1 / 2) (1 / 2) (Some 4%nat) (3 / 4) <= (8691804362003409 / 36028797018963968).
+Proof. unfold cover_delta_replace; middle 5%Z. Qed.
+
+Lemma cover_curve_10 : (8691795670199046996591 / 36028797018963968000000) < cover_delta_replace (1 / 2) (1 / 2) (Some 4%nat) (3 / 4).
+Proof. unfold cover_delta_replace; middle_above 5%Z. Qed.
+
+Lemma cover_curve_11 : cover_delta_replace (1 / 2) (1 / 2) (Some 4%nat) (5 / 4) <= (4384044710753559 / 36028797018963968).
+Proof. unfold cover_delta_replace; middle 5%Z. Qed.
+
+Lemma cover_curve_12 : (4384040326708848246441 / 36028797018963968000000) < cover_delta_replace (1 / 2) (1 / 2) (Some 4%nat) (5 / 4).
+Proof. unfold cover_delta_replace; middle_above 5%Z. Qed.
+
+Lemma cover_curve_13 : cover_delta_replace (1 / 2) (1 / 2) (Some 25%nat) (33 / 16) <= (2582007099672171 / 36028797018963968).
+Proof. unfold cover_delta_replace; middle 26%Z. Qed.
+
+Lemma cover_curve_14 : (2582004517665071327829 / 36028797018963968000000) < cover_delta_replace (1 / 2) (1 / 2) (Some 25%nat) (33 / 16).
+Proof. unfold cover_delta_replace; middle_above 26%Z. Qed.
+
+Lemma cover_curve_15 : cover_delta_replace (1 / 2) (1 / 2) (Some 25%nat) (83 / 16) <= (7927575303590295 / 4611686018427387904).
+Proof. unfold cover_delta_replace; middle 26%Z. Qed.
+
+Lemma cover_curve_16 : (1585513475202998281941 / 922337203685477580800000) < cover_delta_replace (1 / 2) (1 / 2) (Some 25%nat) (83 / 16).
+Proof. unfold cover_delta_replace; middle_above 26%Z. Qed.
+
+Lemma cover_curve_17 : cover_delta_add_remove (1 / 16) (1 / 2) (Some 4%nat) (3 / 32) <= (5778993557149881 / 1152921504606846976).
+Proof. apply add_remove_le; [middle 5%Z|middle 5%Z]. Qed.
+
+Lemma cover_curve_18 : (5778987778156323850119 / 1152921504606846976000000) < cover_delta_add_remove (1 / 16) (1 / 2) (Some 4%nat) (3 / 32).
+Proof. apply add_remove_above_first; middle_above 5%Z. Qed.
+
+Lemma cover_curve_19 : cover_delta_add_remove (1 / 16) (1 / 2) (Some 4%nat) (5 / 32) <= (6280394430696653 / 9223372036854775808).
+Proof. apply add_remove_le; [middle 5%Z|middle 5%Z]. Qed.
+
+Lemma cover_curve_20 : (6280388150302222303347 / 9223372036854775808000000) < cover_delta_add_remove (1 / 16) (1 / 2) (Some 4%nat) (5 / 32).
+Proof. apply add_remove_above_first; middle_above 5%Z. Qed.
+
+Lemma cover_curve_21 : cover_delta_add_remove (1 / 16) (1 / 2) (Some 25%nat) (33 / 128) <= (3959992402516919 / 9223372036854775808).
+Proof. apply add_remove_le; [middle 26%Z|middle 26%Z]. Qed.
+
+Lemma cover_curve_22 : (3959988442524516483081 / 9223372036854775808000000) < cover_delta_add_remove (1 / 16) (1 / 2) (Some 25%nat) (33 / 128).
+Proof. apply add_remove_above_first; middle_above 26%Z. Qed.
+
+Lemma cover_curve_23 : cover_delta_add_remove (1 / 16) (1 / 2) (Some 25%nat) (83 / 128) <= (611952942821197 / 9444732965739290427392).
+Proof. apply add_remove_le; [middle 26%Z|middle 26%Z]. Qed.
+
+Lemma cover_curve_24 : (611952330868254178803 / 9444732965739290427392000000) < cover_delta_add_remove (1 / 16) (1 / 2) (Some 25%nat) (83 / 128).
+Proof. apply add_remove_above_first; middle_above 26%Z. Qed.
+
+Lemma cover_curve_25 : cover_delta_add_remove (1 / 2) (1 / 2) (Some 4%nat) (3 / 4) <= (3516078023793933 / 72057594037927936).
+Proof. apply add_remove_le; [middle 5%Z|middle 5%Z]. Qed.
+
+Lemma cover_curve_26 : (3516074507715909206067 / 72057594037927936000000) < cover_delta_add_remove (1 / 2) (1 / 2) (Some 4%nat) (3 / 4).
+Proof. apply add_remove_above_first; middle_above 5%Z. Qed.
+
+Lemma cover_curve_27 : cover_delta_add_remove (1 / 2) (1 / 2) (Some 4%nat) (5 / 4) <= (4707028285060495 / 576460752303423488).
+Proof. apply add_remove_le; [middle 5%Z|middle 5%Z]. Qed.
+
+Lemma cover_curve_28 : (941404715606441987901 / 115292150460684697600000) < cover_delta_add_remove (1 / 2) (1 / 2) (Some 4%nat) (5 / 4).
+Proof. apply add_remove_above_first; middle_above 5%Z. Qed.
+
+Lemma cover_curve_29 : cover_delta_add_remove (1 / 2) (1 / 2) (Some 25%nat) (33 / 16) <= (4055963516361907 / 576460752303423488).
+Proof. apply add_remove_le; [middle 26%Z|middle 26%Z]. Qed.
+
+Lemma cover_curve_30 : (4055959460398390638093 / 576460752303423488000000) < cover_delta_add_remove (1 / 2) (1 / 2) (Some 25%nat) (33 / 16).
+Proof. apply add_remove_above_first; middle_above 26%Z. Qed.
+
+Lemma cover_curve_31 : cover_delta_add_remove (1 / 2) (1 / 2) (Some 25%nat) (83 / 16) <= (8993952856739449 / 2361183241434822606848).
+Proof. apply add_remove_le; [middle 26%Z|middle 26%Z]. Qed.
+
+Lemma cover_curve_32 : (8993943862786592260551 / 2361183241434822606848000000) < cover_delta_add_remove (1 / 2) (1 / 2) (Some 25%nat) (83 / 16).
+Proof. apply add_remove_above_first; middle_above 26%Z. Qed.
+
 Lemma printed_replace_0_7_fits : cover_delta_replace (31747 / 200000) 0 (Some 7%nat) 1 <= (1 / 1000000).
 Proof. unfold cover_delta_replace; middle 8%Z. Qed.
 

@@ -24,6 +24,7 @@ FUNCTIONS = {  # of the groups of grid.py
     "cover_exponent": "accounting.cover_exponent",
     "cover_epsilon": "accounting.cover_epsilon",
     "cover_delta": "accounting.cover_delta",
+    "cover_curve": "accounting.dominating.CoverCurve.delta",
     "printed": "accounting.cover_exponent",
     "zcdp_epsilon": "accounting.zcdp_epsilon",
     "zcdp_rho": "accounting.zcdp_rho",
@@ -116,12 +117,15 @@ ROWS = (
         "accounting.dominating",
         "proofs_privacy.md#Curves as pairs of laws",
         "Zhu, Dong, Wang, 2022",
-        "Dominating.mirror Dominating.curve_is_a_pair Dominating.change_on_the_grid Dominating.chord_across_1",
-        "",
+        "Convex.cover_profile_is_a_bound Convex.cover_is_dominated_replace Convex.cover_is_dominated_add_remove "
+        "Convex.bounds_at_points_dominate Convex.mirrored_slopes_rise Dominating.mirror Dominating.curve_is_a_pair "
+        "Dominating.change_on_the_grid Dominating.chord_across_1",
+        "cover_curve",
         f"{_DOMINATING}::test_the_law_is_that_of_another_implementation_of_the_construction",
         "",
         "law: slope from the left without e^h",
-        open="that the curve of a list is convex in e^epsilon",
+        open="that the points of the code, which join the curve to its mirror image by a chord, are a list of rising "
+        "slopes; proved are its parts, and the pair of the curve alone",
     ),
     Row(
         "lists and other releases on one bill: pairs compose",

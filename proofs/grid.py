@@ -12,6 +12,8 @@ import sys
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
+
 from dpfast.accounting import (
     Draws,
     NoisySums,
@@ -29,6 +31,7 @@ from dpfast.accounting import (
     zcdp_epsilon,
     zcdp_rho,
 )
+from dpfast.accounting.dominating import CoverCurve
 from dpfast.accounting.numbers import root_above
 from dpfast.accounting.opening import opening_threshold, survey_noise
 
@@ -123,6 +126,18 @@ def covers():
             epsilon = min(epsilon, 2.0)
             delta = cover_delta(t, epsilon, coverage_weight=g, neighbors=neighbors, max_rounds=rounds)
             yield cover(f"cover_delta_{k + 1}", t, g, neighbors, rounds, epsilon, delta)
+
+
+def curves():
+    """Points of the curve that becomes a pair of laws: above the theorem's, and near."""
+    near = 1 - Fraction(1, 10**6)
+    grid = itertools.product(("replace", "add-remove"), (Fraction(1, 16), Fraction(1, 2)), (4, 25), (1, 3))
+    for k, (neighbors, t, rounds, part) in enumerate(grid, 1):
+        g, epsilon = Fraction(1, 2), t * (1 + Fraction(rounds * part, 8))
+        up, down = ((1 + g) * t,) * 2 if neighbors == "replace" else (t, g * t) if part == 1 else (g * t, t)
+        (delta,) = CoverCurve(float(up), float(down), rounds).delta(np.array([float(epsilon)]))
+        yield cover(f"cover_curve_{2 * k - 1}", t, g, neighbors, rounds, epsilon, delta)
+        yield cover(f"cover_curve_{2 * k}", t, g, neighbors, rounds, epsilon, Fraction(delta) * near, above=True)
 
 
 def tables():
@@ -273,7 +288,7 @@ def thresholds():
 def files():
     """{name: text} of what is written."""
     return {
-        "Calibrations.v": "\n".join([HEAD, *covers(), *tables(), *concentrated(), *others()]),
+        "Calibrations.v": "\n".join([HEAD, *covers(), *curves(), *tables(), *concentrated(), *others()]),
         "GaussianNumbers.v": "\n".join([GAUSSIAN_HEAD, *gaussians(), *gaussian_plans(), *thresholds()]),
     }
 
