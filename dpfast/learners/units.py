@@ -41,7 +41,7 @@ from dpfast.tables.arrow import Frame
 def bounded_rows(units: Any, rows_per_unit: int, rng: np.random.Generator) -> np.ndarray | None:
     """Return a mask of the rows to keep, or None if all are kept; `units` has the unit of each row."""
     ids = as_objects(units)
-    if ids.ndim != 1 or not len(ids):
+    if ids.ndim != 1:
         raise ValueError(f"units must say whose each row is, one entry a row, got shape {ids.shape}")
     if ids.dtype == object:
         ids = Frame({"units": ids}).identities("units")[0]
@@ -52,7 +52,7 @@ def bounded_rows(units: Any, rows_per_unit: int, rng: np.random.Generator) -> np
     if lacking.any():
         raise ValueError(f"units must say whose each row is, and row {int(np.argmax(lacking))} has none")
     unit, sizes = np.unique(ids, return_inverse=True, return_counts=True)[1:]
-    if sizes.max() <= rows_per_unit:
+    if sizes.max(initial=0) <= rows_per_unit:
         return None
     words = rng.integers(0, 1 << 64, len(ids), np.uint64)  # a word of a row does not depend on how many rows follow it
     order = np.lexsort((words, unit))  # by unit, each in random order

@@ -8,8 +8,10 @@ import io
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 import scipy.sparse as sp
+from command_line import run
 
 import dpfast
 from dpfast.accounting import Budget
@@ -85,6 +87,42 @@ def test_parts_of_which_none_has_a_row_give_a_model(name, form):
         assert {*model.predict(table).tolist()} <= {0, 1}
     with pytest.raises(ValueError, match="at least one row"):
         LEARNERS[name](**own).fit(parts(0), classes=[0, 1])
+
+
+@pytest.mark.parametrize("form", ["frame", "array", "file", "stream", "parts", "parts, array", "vectors"])
+def test_every_number_of_rows_of_persons_gives_a_model(form, tmp_path):
+    whole = _table("declared", 3).assign(y=[0, 1, 0], who=["a", "a", "b"])
+    for n in (0, 1, 2, 3):
+        table, path = whole[:n], tmp_path / f"{n}.csv"
+        table.to_csv(path, index=False)
+        parts, labels = MemoryParts([(table[:1], None), (table[1:], None)]), table["y"].to_numpy()
+        X, y, units = {
+            "frame": (table, labels, "who"),
+            "array": (table, labels, table["who"].to_numpy()),
+            "file": (dpfast.FileParts(path), None, "who"),
+            "stream": (pa.Table.from_pandas(table, preserve_index=False).to_reader(2), None, "who"),
+            "parts": (parts, None, "who"),
+            "parts, array": (parts, None, table["who"].tolist()),
+            "vectors": (np.ones((n, 2)), labels, table["who"].to_numpy()),
+        }[form]
+        schema = None if form == "vectors" else LABELLED
+        model = LEARNERS["halfspace"](neighbors="add-remove", random_state=0, schema=schema)
+        model.fit(X, y, classes=[0, 1], units=units, rows_per_unit=1)
+        assert {*model.classes_.tolist()} == {0, 1}
+        if n == 0:
+            with pytest.raises(ValueError, match=r"at least one row|at least two classes"):
+                LEARNERS["halfspace"](schema=schema).fit(X, y, classes=[0, 1], units=units, rows_per_unit=1)
+
+
+def test_a_test_part_without_a_person_has_figures(tmp_path):
+    rows = [f"{20 + k},{'no' if k % 2 else 'yes'},p{k % 3}" for k in range(12)]
+    (tmp_path / "t.csv").write_text("\n".join(["age,y,who", *rows]) + "\n")
+    options = ["--label", "y", "--classes", "no,yes", "--unit", "who", "--rows-per-unit", "2"]
+    options += ["--neighbors", "add-remove", "--epsilon", "1", "--test-share", ".3"]
+    for seed in range(12):  # about a third of which leave nobody for the test part, and a few for the training part
+        result = run(["fit", str(tmp_path / "t.csv"), *options, "--seed", str(seed)])
+        assert result.exit_code == 0, result.output
+        assert "test accuracy" in result.stdout
 
 
 def test_no_parts_at_all_are_a_table_without_rows():
