@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ import numpy as np
 from dpfast.accounting import Cost
 from dpfast.accounting.numbers import decimal_above, exact, split
 from dpfast.accounting.opening import opening_moves, opening_threshold, survey_noise
+from dpfast.kernels.own import frozen
 from dpfast.learners.parameters import LARGEST_SCALE, changed_rows
 from dpfast.mechanisms.opening import OpeningHistogram
 from dpfast.tables.cells import (
@@ -436,10 +438,10 @@ class _Column:
         if noisy is None:
             return
         whole = isinstance(column, Discovered) and column.reads == "integer"
-        numbers, days = surveyed_ends()
+        numbers, days = _all_ends()
         every = (
-            ("numbers", noisy[:SURVEYED_NUMBERS], _ended(numbers, -LARGEST, LARGEST), _whole if whole else _number),
-            ("dates", noisy[SURVEYED_NUMBERS:SURVEYED_MISSING], _ended(days, FIRST_DAY, LAST_DAY), _day),
+            ("numbers", noisy[:SURVEYED_NUMBERS], numbers, _whole if whole else _number),
+            ("dates", noisy[SURVEYED_NUMBERS:SURVEYED_MISSING], days, _day),
         )
         for name, counts, ends, snap in every:
             part = _Part(counts, deviation, ends, snap)
@@ -522,8 +524,14 @@ class _Column:
         return facts
 
 
-def _ended(ends, least, most):
-    return np.concatenate([[least], ends, [most]])
+@cache
+def _all_ends():
+    """Return the ends of the cells of the first look, of numbers and of dates."""
+    numbers, days = surveyed_ends()
+    return (
+        frozen(np.concatenate([[-LARGEST], numbers, [LARGEST]])),
+        frozen(np.concatenate([[FIRST_DAY], days, [LAST_DAY]])),
+    )
 
 
 def _number(numbers):

@@ -148,13 +148,12 @@ def header_of(table: Any) -> dict[str, pa.DataType]:
     """Return the types of the columns of a frame by their names; no row of a frame or of a dict is read for it."""
     if hasattr(table, "iloc") and hasattr(table, "columns"):
         table = getattr(table, "_meta", table).iloc[:0]
-        frame, types = Frame(table), {}
-        for name, dtype in zip(
-            frame.names, table.dtypes, strict=True
-        ):  # which alone determines the type: no rows are left
+        frame, types = Frame(table), {}  # of columns without rows, whose type follows from that of pandas
+        known = [*zip(frame.names, table.dtypes, strict=True)]
+        for name, dtype in known:
             if dtype not in types:
                 types[dtype] = frame.column(name).type
-        return {name: types[dtype] for name, dtype in zip(frame.names, table.dtypes, strict=True)}
+        return {name: types[dtype] for name, dtype in known}
     if isinstance(table, Mapping):
         Frame(table)  # refuses columns of several lengths
         table = {name: column[:0] for name, column in table.items()}

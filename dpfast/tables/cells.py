@@ -196,7 +196,7 @@ def text_cells(array: pa.Array) -> tuple[np.ndarray, list[str]]:
         array = pc.dictionary_encode(array)
         words = array.dictionary
     codes, words = _distinct_cells(words) if numbers is None else (number_codes(numbers), [])
-    return np.append(codes, np.int32(MISSING))[indices(array)], words
+    return np.concatenate([codes, np.array([MISSING], np.int32)])[indices(array)], words
 
 
 def indices(array: pa.DictionaryArray) -> np.ndarray:
@@ -212,8 +212,7 @@ def all_numbers(array: pa.Array) -> np.ndarray | None:
         numbers = array.cast(pa.float64())
     except pa.ArrowInvalid:
         return None
-    finite = pc.all(pc.is_finite(numbers), skip_nulls=True, min_count=0).as_py()
-    return _floats(numbers) if finite else None
+    return None if pc.is_finite(numbers).false_count else _floats(numbers)
 
 
 @cache
@@ -227,15 +226,15 @@ def _distinct_cells(array: pa.Array) -> tuple[np.ndarray, list[str]]:
     codes = np.full(len(array), MISSING, np.int32)
     array = pc.utf8_trim_whitespace(array)
     left = pc.and_not(array.is_valid(), pc.is_in(array, value_set=_marks()))
-    if pc.any(pc.and_(left, pc.match_substring_regex(array, _READABLE)), min_count=0).as_py():
+    readable = pc.match_substring_regex(array, _READABLE)
+    if readable.true_count and pc.and_(left, readable).true_count:
         left = _read(codes, array, left, _NUMBER, lambda found: number_codes(_floats(found.cast(pa.float64()))))
         left = _read(codes, array, left, _DATE, _date_texts)
         left = _read(codes, array, left, BEGINNING, _other_forms)
-    rest = left.to_numpy(zero_copy_only=False)
-    if not rest.any():
+    if not left.true_count:
         return codes, []
-    encoded = pc.dictionary_encode(array if rest.all() else array.filter(left))
-    codes[rest] = FIXED + encoded.indices.to_numpy(zero_copy_only=False)
+    encoded = pc.dictionary_encode(array if left.true_count == len(left) else array.filter(left))
+    codes[left.to_numpy(zero_copy_only=False)] = FIXED + encoded.indices.to_numpy(zero_copy_only=False)
     return codes, [*map(shortened, encoded.dictionary.to_pylist())]
 
 

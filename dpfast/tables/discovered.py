@@ -163,9 +163,10 @@ def places_of(numbers: Any, dates: Any, words: Any = None) -> tuple[np.ndarray, 
 
 def _bins(edges, ends, dtype, first=0):
     """Return the bin of each code, given the largest number of each code except the last; the bins begin at `first`."""
-    starts = np.searchsorted(ends, edges, side="right")
-    bins = np.arange(first, first + len(edges) + 1, dtype=dtype)
-    return np.repeat(bins, np.diff(starts, prepend=0, append=len(ends) + 1))
+    codes = np.empty(len(edges) + 1, np.int64)  # of each bin
+    codes[:-1], codes[-1] = np.searchsorted(ends, edges, side="right"), len(ends) + 1
+    codes[1:] -= codes[:-1].copy()
+    return np.repeat(np.arange(first, first + len(codes), dtype=dtype), codes)
 
 
 def looked_up(cells: np.ndarray, fixed: np.ndarray, of_words: np.ndarray) -> np.ndarray:
