@@ -366,12 +366,14 @@ ROWS = (
         "accounting.winnow",
         "proofs_privacy.md#Winnow",
         "[BF] Theorem 4.5, improved",
-        "Concentrated.zcdp_filter Plans.draws_rho_of_rounds",
+        "Winnow.winnow_zcdp Winnow.winnow_private Winnow.equal_weights_pay Winnow.rising_weights_pay "
+        "Winnow.a_window_pays Plans.draws_rho_of_rounds",
         "winnow winnow_weight draws",
         "accounting/test_winnow.py::test_weights_and_windows_keep_the_claim_of_so_many_releases",
         _OF_NUMBERS,
         "winnow: draws not composed",
-        open="the one statement that joins draws, weights and tests over the intervals of a stream",
+        open="that tests count by their exact divergence of each order, as `winnow_epsilon` has it; proved is the "
+        "whole run with e^2 / 2 for them, as `winnow_rho` has it",
     ),
     Row(
         "Winnow: tests of intervals, paid once",

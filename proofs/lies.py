@@ -151,6 +151,8 @@ DEFINITIONS = [
         "definition: the curve is not moved", "proofs/Convex.v", "f s T (ln a - u).\n\nLemma", "f s T (ln a).\n\nLemma"
     ),
     Lie("definition: a line of another slope", "proofs/Convex.v", "(m / (1 - m)) ^ T * (a", "m ^ T * (a"),
+    Lie("definition: Winnow's tests are not paid", "proofs/Winnow.v", "(m * K) + e * e / 2.", "(m * K)."),
+    Lie("definition: Winnow's draws are one of a release", "proofs/Winnow.v", "width (m * K) + e", "width K + e"),
 ]
 BRIDGE = [
     Lie("bridge: a theorem that does not exist", "proofs/bridge.py", "Cover.cover_replace ", "Cover.cover_of_all "),
@@ -200,6 +202,7 @@ CONSTANTS = (
     "winnow range: add-remove with a batch is that of all",
     "winnow range: negations ignored",
     "winnow weight: rounded up",
+    "winnow weight: an interval pays for fewer",
     "winnow: draws not composed",
     "experts range: factor 2 of replace dropped",
     "experts range: signed ignored",

@@ -47,13 +47,13 @@ RELATIONS = (("replace", "true"), ("add-remove", "false"))
 HEAD = r"""(** Written by values.py from dpfast; not to be edited. Floats are the rationals that they are. *)
 From Coq Require Import Reals Lra Lia ZArith.
 From Interval Require Import Tactic.
-From Dpfast Require Import Privacy Noise Numbers Plans Quantiles NaiveBayes.
+From Dpfast Require Import Privacy Noise Numbers Plans Quantiles NaiveBayes Winnow.
 Open Scope R_scope.
 
 Ltac value :=
-  unfold naive_bayes_rho, histogram_square, edge_width, lone, pairs_width, boosting_moves, selection_price,
-    tests_epsilon, experts_width, winnow_width, feature_width, weight_fits, draws_rho, draw_epsilon, laplace_epsilon,
-    noise_square, counts_square, logistic_square, residual_factor, changed, Rmax, Rabs; simpl;
+  unfold winnow_total, naive_bayes_rho, histogram_square, edge_width, lone, pairs_width, boosting_moves,
+    selection_price, tests_epsilon, experts_width, winnow_width, feature_width, weight_fits, draws_rho, draw_epsilon,
+    laplace_epsilon, noise_square, counts_square, logistic_square, residual_factor, changed, Rmax, Rabs; simpl;
   repeat match goal with
   | |- context [Rcase_abs ?a] => destruct (Rcase_abs a)
   | |- context [Rle_dec ?a ?b] => destruct (Rle_dec a b)
@@ -192,7 +192,8 @@ def winnow_rhos():
     for eta, updates, each, e, runs, width in grid:
         given = {"n_updates": updates, "n_draws": each, "threshold_epsilon": e, "threshold_runs": runs}
         rho = winnow_rho(eta, **given, score_range=width)
-        yield at_most(f"draws_rho {real(eta)} {width} {updates * each} + {runs} * ({real(e)} * {real(e)} / 2)", rho)
+        whole = f"winnow_total {real(eta)} {width} {each} {updates} {real(e)}"  # with the tests of one interval
+        yield at_most(f"{whole} + {runs - 1} * ({real(e)} * {real(e)} / 2)", rho)
 
 
 def pairs():
@@ -373,7 +374,7 @@ GROUPS = {
     "winnow_width": Group("Plans.winnow_width", "dpfast.accounting.winnow.winnow_range", winnow_widths),
     "winnow_weight": Group("Plans.weight_fits", "dpfast.accounting.winnow.winnow_weight", winnow_weights),
     "draws": Group("Plans.draws_rho", "dpfast.accounting.zcdp.draws_rho", draws_rhos),
-    "winnow": Group("Plans.draws_rho", "dpfast.accounting.winnow.winnow_rho", winnow_rhos),
+    "winnow": Group("Winnow.winnow_total", "dpfast.accounting.winnow.winnow_rho", winnow_rhos),
     "pairs": Group("Plans.pairs_width", "dpfast.learners.halfspaces.pairs.draws", pairs),
     "boosting": Group("Plans.boosting_moves", "dpfast.learners.halfspaces.weak.NoisyCentering.sensitivity", boosting),
     "stump": Group("Plans.stump_width", "dpfast.learners.halfspaces.weak.NoisyStump.sensitivity", stumps),
