@@ -348,7 +348,7 @@ def of_exponents(records):
 
 def of_odds(records):
     """How often the guess between two neighbours is right at most, at epsilon 1 and 0.1 with delta 1e-6."""
-    return tuple(f"{100 * (1e-6 + math.exp(e)) / (1 + math.exp(e)):.0f}%" for e in (1, 0.1))
+    return tuple(f"{math.ceil(100 * (1e-6 + math.exp(e)) / (1 + math.exp(e)))}%" for e in (1, 0.1))
 
 
 SENTENCES = (
@@ -504,7 +504,7 @@ SENTENCES = (
     (
         "docs/privacy.md",
         "At epsilon = 1, no outcome becomes more than {} times as likely; at 0.1, no more than {} times.",
-        lambda records: tuple(f"{math.exp(epsilon):.2f}" for epsilon in (1, 0.1)),
+        lambda records: tuple(f"{math.ceil(100 * math.exp(epsilon)) / 100:.2f}" for epsilon in (1, 0.1)),
     ),
     (
         "docs/winnow.md",

@@ -12,11 +12,12 @@ from typing import Annotated
 import typer
 
 from . import audit, budget, doctor, experts, fit, plan, predict, schema, score, show, stream
+from .commands import App
 from .models import ModelCommand
 from .report import report_unwritten
 
 
-class _App(typer.Typer):
+class _App(App):
     """The entry point; an error while help is written is reported in one line, as commands report theirs."""
 
     def __call__(self, *args, **kwargs):

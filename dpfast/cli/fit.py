@@ -308,8 +308,6 @@ def _learn_on_cluster(state, data, asked, declaration, model, parameters):
 
 def _learn_here(state, data, asked, declaration, model, parameters, own, rng, notes):
     """Learn from the rows of the training part, and measure the model on the others."""
-    from dpfast.learners.notes import WITHOUT_LABEL  # only now: its import is slow
-
     start, label, privacy, rare = time.perf_counter(), asked.label.label, asked.privacy, asked.rare
     text, memory, values = asked.table.text.settings, int(rare.memory * 1e9), None
     if declaration is not None:
@@ -323,6 +321,8 @@ def _learn_here(state, data, asked, declaration, model, parameters, own, rng, no
         labels, classes = labels_of(table.y, asked.label.classes, data)
         table = table._replace(y=labels)
         if may_lack(labels):
+            from dpfast.learners.notes import WITHOUT_LABEL  # only now: its import is slow
+
             notes.append(WITHOUT_LABEL)
     n, test_share = len(table.X if declaration is not None else table.y), asked.output.test_share
     persons = None if privacy.unit is None else persons_of(data, privacy.unit, n, **text)

@@ -12,8 +12,8 @@ from itertools import pairwise
 from typing import Annotated, Any, Literal, NamedTuple
 
 import typer
-from typer.core import TyperCommand
 
+from .commands import Command
 from .printers import show_average, show_feature, show_halfspace, show_rules, show_scores, show_weights
 
 
@@ -258,7 +258,7 @@ def values_of(model, own, *, threshold=None, numbers=None):
     return declared
 
 
-class ModelCommand(TyperCommand):
+class ModelCommand(Command):
     """A command with a --model, which shows and completes the options of that model and of no other."""
 
     def parse_args(self, ctx, args):

@@ -19,7 +19,6 @@ import typer
 
 TABLE, LABEL, PRIVACY, MODEL = "Table", "Label", "Privacy", "Model"  # panels of the help, in the order of first use
 OUTPUT, RARE = "Output", "Rarely needed"
-FLAG = " "  # in place of "<bool>"
 _table = partial(typer.Option, rich_help_panel=TABLE)
 _privacy = partial(typer.Option, rich_help_panel=PRIVACY)
 _output = partial(typer.Option, rich_help_panel=OUTPUT)
@@ -50,7 +49,6 @@ Numbers = Annotated[
     bool | None,
     _rare(
         "--numbers/--bits",
-        metavar=FLAG,
         help="Read features as numbers, or as 0 and 1; by default the types in the file decide, never its entries.",
     ),
 ]
@@ -58,18 +56,16 @@ Columns = Annotated[
     int | None,
     _table(help="Number of columns of an svmlight file; by default the largest one in use, which is published.", min=1),
 ]
-Negations = Annotated[
-    bool, typer.Option(help="Also use the negation of each feature.", rich_help_panel=MODEL, metavar=FLAG)
-]
+Negations = Annotated[bool, typer.Option(help="Also use the negation of each feature.", rich_help_panel=MODEL)]
 Seed = Annotated[int | None, _rare(help="Seed for tests: the result is reproducible, hence not private.")]
-ShowPrivate = Annotated[bool, _rare("--show-private", help="Also show exact figures, which are private.", metavar=FLAG)]
+ShowPrivate = Annotated[bool, _rare("--show-private", help="Also show exact figures, which are private.")]
 Out = Annotated[Path | None, _output(help="Save the model here, as JSON.")]
 Written = Annotated[Path | None, typer.Option(help="Write here instead of to standard output.")]
 Ledger = Annotated[
     Path | None,
     _privacy("--budget", help="Charge this budget, a file made by dpfast budget, before anything is drawn."),
 ]
-Json = Annotated[bool, _output("--json", help="Print one JSON object for programs instead.", metavar=FLAG)]
+Json = Annotated[bool, _output("--json", help="Print one JSON object for programs instead.")]
 SchemaFile = Annotated[
     Path | None, typer.Option(help="A .toml or .json file that declares the columns of the table; see dpfast schema.")
 ]

@@ -7,10 +7,11 @@ import typer
 
 from dpfast.tables.naming import listed, visible
 
+from .commands import App
 from .options import Dates, Decimal, Encoding, Label, Separator
 from .report import errors, reporting
 
-app = typer.Typer(
+app = App(
     no_args_is_help=True, help="Draft a schema, which declares the columns of a table, and check a table against it."
 )
 Data = Annotated[str, typer.Argument(metavar="DATA", help="A .csv, .tsv or .parquet file, or the bundled adult.")]

@@ -10,7 +10,7 @@ from dpfast.learners.others import has_others
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.naming import NAMELESS, alike, listed, suggests_person
 
-WITHOUT_LABEL = "Rows without a label (an empty cell, NA, NULL or ?) were left out."
+WITHOUT_LABEL = "Rows without a label (an empty cell, NA, NULL or ?), if any, were left out."
 MOST_NOTES = 10  # lines that are printed
 _MOST = 0.5  # of the rows
 _CODES = " Codes such as 01234 are numbers there, too; declare them as a category if they are names."

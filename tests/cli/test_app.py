@@ -25,6 +25,13 @@ def test_help_names_the_commands_and_an_unknown_model_is_refused(run):
     assert "decision-list" in result.stderr
 
 
+@pytest.mark.parametrize("command", ["", "fit", "predict", "score", "stream", "budget", "plan boost", "schema draft"])
+def test_an_option_without_a_value_has_no_type_in_the_help(run, command):
+    shown = run(*command.split(), "--help").stdout
+    assert "--help" in shown
+    assert "bool" not in shown
+
+
 def test_the_installed_command_runs_in_a_narrow_pipe(tmp_path):
     command = Path(sys.executable).with_name("dpfast")
     command = str(command) if command.exists() else shutil.which("dpfast")

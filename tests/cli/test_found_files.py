@@ -140,7 +140,7 @@ def test_labels_of_vectors_are_missing_by_the_rule_of_frames(run, tmp_path, endi
     assert shown.exit_code == 0, shown.stderr
     assert "labels ja, nein" in shown.stdout
     assert "1,500 rows" in shown.stdout
-    assert "Rows without a label (an empty cell, NA, NULL or ?) were left out." in shown.stderr
+    assert "Rows without a label (an empty cell, NA, NULL or ?), if any, were left out." in shown.stderr
     assert dpfast.load(out).classes_.tolist() == ["ja", "nein"]
     told = json.loads(run("score", out, path, "--label", "y", "--epsilon", 50, "--json").stdout)
     assert told["figures"]["accuracy"]["value"] > 0.99

@@ -1,10 +1,9 @@
 """dpfast plan: what a model needs and what is guaranteed, before there is any data."""
 
-import typer
-
+from ..commands import App
 from . import classes, decision_list, halfspaces, noise, online
 
-app = typer.Typer(help="Show what a model needs and what is guaranteed, before there is any data.")
+app = App(help="Show what a model needs and what is guaranteed, before there is any data.")
 app.callback(invoke_without_command=True)(noise.wanted)
 app.command("decision-list")(decision_list.decision_list)
 app.command("halfspace")(noise.halfspace)
