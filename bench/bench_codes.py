@@ -9,7 +9,7 @@ from dpfast.kernels import codes
 from dpfast.learners.halfspaces.halfspace import image_of
 from dpfast.parts import Piece
 from dpfast.tables import Numeric
-from dpfast.tables.code_bits import packed_codes
+from dpfast.tables.code_bits import pack_codes
 from dpfast.tables.codes import CodeRows
 from dpfast.tables.unit_rows import unit_rows
 
@@ -151,7 +151,7 @@ def test_a_list_over_codes(benchmark, thresholds, ruled):
 def test_a_list_over_packed_bits(benchmark, thresholds, ruled):
     """Packed both ways beforehand: 63 times the memory of 255 codes a column."""
     note(benchmark, "a list over all thresholds", thresholds)
-    bits = packed_codes(thresholds)
+    bits = pack_codes(thresholds)
     benchmark.extra_info["bytes"] = bits.rows.nbytes + bits.columns.nbytes
     assert a_list(bits, ruled)() == a_list(thresholds, ruled)()
     benchmark(a_list(bits, ruled))

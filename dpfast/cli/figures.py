@@ -48,11 +48,11 @@ def figures(estimator, X, y, rng, *, epsilon=None, neighbors=None, budget=None, 
     from dpfast.learners.units import bounded_rows, own_generator
     from dpfast.metrics.ranking import usual_bins
     from dpfast.tables.encoding import Encoding
-    from dpfast.tables.labels import LabelColumn, present
-    from dpfast.tables.sources import picked
+    from dpfast.tables.labels import LabelColumn, drop_missing
+    from dpfast.tables.sources import pick_rows
 
     if units is not None:
-        X, y = picked(X, y, bounded_rows(units, rows_per_unit, own_generator(rng)), len(units))
+        X, y = pick_rows(X, y, bounded_rows(units, rows_per_unit, own_generator(rng)), len(units))
     classes = estimator.classes_
     two = len(classes) == 2 and hasattr(estimator, "predict_proba")
     relation, part = neighbors or estimator.neighbors, exact("epsilon", epsilon or estimator.epsilon) / (2 + two)
@@ -61,8 +61,8 @@ def figures(estimator, X, y, rng, *, epsilon=None, neighbors=None, budget=None, 
     if y is None:
         y = X.labels()
     elif may_lack:
-        y, _, has_label = present(y, classes)
-    X, _ = picked(X, None, has_label, n)
+        y, _, has_label = drop_missing(y, classes)
+    X, _ = pick_rows(X, None, has_label, n)
     bins = usual_bins(n, part / rows_per_unit, relation)
     charged = relation
     if may_lack and relation == "replace":

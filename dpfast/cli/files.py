@@ -180,17 +180,17 @@ def labels_of(y, declared, data):
     """
     import numpy as np
 
-    from dpfast.tables.labels import LabelColumn, present, tidy_labels
+    from dpfast.tables.labels import LabelColumn, drop_missing, tidy_labels
 
     classes = None if declared is None else tidy_labels([name.strip() for name in declared.split(",")])
-    held, _, has_label = present(y, classes)
+    held, _, has_label = drop_missing(y, classes)
     if isinstance(y, LabelColumn):
         numbers = held.numbers
         if has_label is not None:
             numbers = np.full(len(y), -1, held.numbers.dtype)
             numbers[has_label] = held.numbers
         y = LabelColumn(numbers, held.spellings)
-    seen = held.seen() if isinstance(held, LabelColumn) else np.unique(held)
+    seen = held.distinct_labels() if isinstance(held, LabelColumn) else np.unique(held)
     if classes is None:
         if len(seen) < 2:
             only = f"all rows have the label {seen.tolist()[0]!r}" if len(seen) else "no row has a label"
@@ -226,13 +226,13 @@ def declaration_of(data, path, label=None, classes=None, unit=None, ignore=(), *
     from dpfast.files.encodings import FileParts
     from dpfast.tables import Label, Schema
     from dpfast.tables.labels import refuse_floating
-    from dpfast.tables.sources import undeclared
+    from dpfast.tables.sources import schema_to_discover
 
     if path is not None and str(path) == "discover":
         if label is None:
             raise ValueError("say which column holds the labels (--label)")
         without = dict.fromkeys([*ignore, *([] if unit is None else [unit])])
-        schema = undeclared(FileParts(data, label=label, **text), [*without])
+        schema = schema_to_discover(FileParts(data, label=label, **text), [*without])
     else:
         if ignore:
             raise ValueError('--ignore is for tables without a schema: give the column kind = "ignored" in the schema')
@@ -262,7 +262,7 @@ def read_declared(data, schema, memory, **text):
     from dpfast.files.readers import FileTable
 
     with errors.status(f"reading {data}"):
-        encoded = FileParts(data, memory=int(memory * 1e9), **text).encoded(schema, schema.label)
+        encoded = FileParts(data, memory=int(memory * 1e9), **text).encode(schema, schema.label)
         return FileTable(encoded, encoded.labels(), None)
 
 

@@ -445,7 +445,7 @@ def _split(X, test, memory):
         kept = X[part][~test[part]]
         X[size : size + len(kept)] = kept
         size += len(kept)
-    return X[:size], apart.whole()
+    return X[:size], apart.read_all()
 
 
 def check_persons(unit, declaration):

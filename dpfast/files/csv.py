@@ -29,9 +29,9 @@ from dpfast.files.names import (
     LONGEST_LINE,
     LabelReader,
     NotNumbers,
+    distinguish_names,
     features_of,
-    opened,
-    told_apart,
+    open_expanded,
 )
 from dpfast.parts.blocks import threads
 from dpfast.tables.columns import Date, Numeric, refuse_lacking, text_of
@@ -241,7 +241,7 @@ class CsvFile:
         if isinstance(self.path, bytes):
             yield io.BytesIO(self.path)
             return
-        with opened(self.path) as file:
+        with open_expanded(self.path) as file:
             yield file
 
     @contextmanager
@@ -359,7 +359,7 @@ def header_of(lines, separator):
             f"the header row has only one column, {names[0]!r}; columns must be separated by {what}, unless another "
             f"separator= (--separator) is given: {likely!r} may be right"
         )
-    return told_apart(names), rows.line_num
+    return distinguish_names(names), rows.line_num
 
 
 @contextmanager
@@ -401,12 +401,12 @@ def encode_csv(file, schema, label, storage, unit=None):
     refuse_lacking(encoded.names, file.names)
     try:
         if label is not None and {*map(text_of, label._known)} & {*schema.missing_values}:
-            return _encoded(file, encoded, {}, False)  # what marks a gap elsewhere is a label
-        return _encoded(file, encoded, {column.name: _type_of(column) for column in schema.columns}, True)
+            return _fill_encoding(file, encoded, {}, False)  # what marks a gap elsewhere is a label
+        return _fill_encoding(file, encoded, {column.name: _type_of(column) for column in schema.columns}, True)
     except (Unparsed, Fault):
         file.refuse_ragged()
     try:  # as text, cell by cell: slow, only to find the cell at fault; a single cell must not choose how all are read
-        _encoded(file, Encoding(schema, label, unit=unit), {}, False)
+        _fill_encoding(file, Encoding(schema, label, unit=unit), {}, False)
     except Fault as fault:
         if fault.row is None:
             raise
@@ -414,7 +414,7 @@ def encode_csv(file, schema, label, storage, unit=None):
     raise ValueError("a cell cannot be read; a number may have blanks other than spaces around it")
 
 
-def _encoded(file, encoded, types, marked):
+def _fill_encoding(file, encoded, types, marked):
     types = {name: types.get(name, TEXT if marked else PLAIN) for name in encoded.names}
     numbers = {column.name for column in encoded.schema.columns if isinstance(column, Numeric | Discovered)}
     days = {column.name for column in encoded.schema.columns if isinstance(column, Date | Discovered)}
@@ -442,11 +442,11 @@ def _replace_marks(texts, decimal):
         thousands = pc.fill_null(pc.match_substring_regex(texts, _THOUSANDS), False)
         texts = pc.if_else(thousands, pc.replace_substring(pc.replace_substring(texts, ".", ""), ",", "."), texts)
         other = pc.if_else(thousands, pa.scalar(None, texts.type), texts)
-        return pc.coalesce(_marked(other, decimal), texts)
-    return _marked(texts, decimal)
+        return pc.coalesce(_with_decimal_points(other, decimal), texts)
+    return _with_decimal_points(texts, decimal)
 
 
-def _marked(texts, decimal):
+def _with_decimal_points(texts, decimal):
     no_number = pc.replace_substring(texts, ".", "?")
     with_mark, with_point = (
         pc.fill_null(pc.match_substring_regex(texts, _number(each)), False) for each in (decimal, ".")

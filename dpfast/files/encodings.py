@@ -19,7 +19,7 @@ from dpfast.files import csv
 from dpfast.files.datasets import dataset_path
 from dpfast.files.names import NotNumbers, check_names, features_of, is_svmlight, kind_of, paths_of, separator_of
 from dpfast.files.parquet import ParquetFiles
-from dpfast.files.readers import csv_steps, fewer, named, read_table
+from dpfast.files.readers import csv_steps, name_for_messages, read_table, too_few_rows
 from dpfast.parts.blocks import BLOCK_BYTES, Spool, Storage, Table
 from dpfast.tables.arrays import is_parted, is_stream
 from dpfast.tables.arrow import ArrayStore, UnitStore
@@ -27,7 +27,7 @@ from dpfast.tables.encoding import Encoding
 from dpfast.tables.labels import label_kind
 from dpfast.tables.objects import Fault
 from dpfast.tables.schema import Label, Schema
-from dpfast.tables.sources import Memory, Source, are_wide_numbers, array_header, labelled
+from dpfast.tables.sources import Memory, Source, are_wide_numbers, array_header, with_labels
 from dpfast.tables.streams import MEMORY, StreamParts
 
 
@@ -87,11 +87,11 @@ class FileParts(Source):
         self.n_features = n_features
         self._text: dict[str, Any] = {"separator": separator, "decimal": decimal, "encoding": encoding, "dates": dates}
 
-    def encoded(self, schema: Schema, label: Label | None, unit: str | None = None) -> Encoding:
+    def encode(self, schema: Schema, label: Label | None, unit: str | None = None) -> Encoding:
         self.refuse_labels()
         spool = Spool(self.memory, self.scratch)
         storage_of = partial(Storage, spool)
-        with _unchanged(self.path):
+        with _refuse_changes(self.path):
             encoding = read_encoding(self.path, schema, label, storage_of=storage_of, unit=unit, **self._text)
         pa.default_memory_pool().release_unused()
         return encoding
@@ -177,7 +177,7 @@ class FileParts(Source):
         labels : ndarray or None
         """
         spool = Spool(self.memory, self.scratch)
-        with _unchanged(self.path):
+        with _refuse_changes(self.path):
             if Path(self.path).suffix == ".npy":
                 with open(self.path, "rb") as file:
                     return _stream(file, spool), None
@@ -225,11 +225,11 @@ def source_of(X: Any, y: Any = None) -> Source:
         source = Parted(X)
     else:
         source = Memory(X)
-    return source if y is None else labelled(source, y)
+    return source if y is None else with_labels(source, y)
 
 
 @contextmanager
-def _unchanged(path):
+def _refuse_changes(path):
     """Refuse files whose size or time stamp changed during the block."""
     before = _stamps(path)
     yield
@@ -259,7 +259,7 @@ def _parquet(path, label, dtype, spool):
     for block in files.floats(names, dtype):
         filling.append(block)
         del block  # before the next one is read
-    return filling.whole(), None if label is None else files.labels(label)
+    return filling.read_all(), None if label is None else files.labels(label)
 
 
 def _npz(path, label, spool):
@@ -305,7 +305,7 @@ def _stream(file, spool):
             raise ValueError("the file ends before the array does")
         filling.append(np.frombuffer(data, dtype).reshape(rows, *shape[1:]))
         left -= rows
-    return filling.whole()
+    return filling.read_all()
 
 
 def read_codes(
@@ -355,12 +355,12 @@ def read_codes(
 
 
 @contextmanager
-def _opened(path, *, separator=None, **text):
+def _open_table(path, *, separator=None, **text):
     """Yield a table of text whose columns have valid names, or `ParquetFiles`; a bundled table has its own format."""
     path = Path(path)
     kind = kind_of(path)
     if kind == "bundled":
-        with dataset_path(str(path)) as bundled, _opened(bundled) as file:
+        with dataset_path(str(path)) as bundled, _open_table(bundled) as file:
             yield file
     elif kind == "parquet":
         yield ParquetFiles(path)
@@ -375,7 +375,7 @@ def _opened(path, *, separator=None, **text):
 
 def header_of_file(path, **text):
     """Return the Arrow types of the columns of a CSV or Parquet file by their names; all columns of CSV are text."""
-    with _opened(path, **text) as file:
+    with _open_table(path, **text) as file:
         if isinstance(file, ParquetFiles):
             return file.types
         return dict.fromkeys(file.names, csv.PLAIN)
@@ -391,12 +391,12 @@ def units_of_file(path, column, **text):
             row = None if fault.row is None else n + fault.row
             raise ValueError(f"{path}: {Fault(column, fault.what, row)}") from None
         n += len(batch)
-    return kept.whole()
+    return kept.read_all()
 
 
 def _column_of_file(path, column, **text):
     """Yield a column of a CSV or Parquet file, block by block."""
-    with _opened(path, **text) as file:
+    with _open_table(path, **text) as file:
         try:
             yield from file.column(column)
         except csv.Unparsed:
@@ -410,7 +410,7 @@ def read_encoding(path, schema, label=None, *, storage_of=lambda most: ArrayStor
     `storage_of` maps an upper bound of the rows to the storage of the columns: see `Encoding`. `unit` is the column of
     the unit of each row.
     """
-    with _opened(path, **text) as file:
+    with _open_table(path, **text) as file:
         if not isinstance(file, ParquetFiles):
             return csv.encode_csv(file, schema, label, storage_of(file.count()), unit)
         encoded = Encoding(schema, label, storage_of(sum(file.sizes)), unit)
@@ -430,13 +430,13 @@ def read_code_steps(path, size, schema, *, skip=0):
     if str(path) != "-" and kind_of(Path(path)) != "csv":
         whole = read_encoding(path, schema, schema.label)
         if whole.n < skip:
-            raise ValueError(f"{path}: {fewer(whole.n, skip)}")
+            raise ValueError(f"{path}: {too_few_rows(whole.n, skip)}")
         rows = whole if whole.complete else read_encoding(path, schema)
         for start in range(skip, whole.n, size):
             step = slice(start, start + size)
             yield rows[step].table(), whole[step].labels_or_none()
         return
-    with csv.faults_of(named(path)):
+    with csv.faults_of(name_for_messages(path)):
         for file, _ in csv_steps(path, size, skip, schema.label.name):
             encoded = csv.encode_csv(file, schema, schema.label, ArrayStore)
             rows = encoded if encoded.complete else csv.encode_csv(file, schema, None, ArrayStore)
@@ -445,7 +445,7 @@ def read_code_steps(path, size, schema, *, skip=0):
 
 def read_frame(path, *, columns=None, **text):
     """Return a table, by default all of its columns, unchanged, text as text, as a whole Arrow table for its owner."""
-    with _opened(path, **text) as file:
+    with _open_table(path, **text) as file:
         if isinstance(file, ParquetFiles):
             from pyarrow.parquet import read_table as read_parquet
 

@@ -16,7 +16,7 @@ class Entries:
     """The set of valid entries of features; the arguments are those of `dpfast.files.read_table`.
 
     "bits" accepts 0 and 1, or any numbers with a threshold. "either" means bits if the types of a file are boolean, and
-    otherwise numbers: see `typed`. Numbers beyond float32 are always refused.
+    otherwise numbers: see `resolve`. Numbers beyond float32 are always refused.
     """
 
     def __init__(self, values="bits", threshold=None, limits=None):
@@ -33,7 +33,7 @@ class Entries:
             wanted = f"features are numbers declared to lie in [{self._low:g}, {self._high:g}]; see --clip"
         self.wanted = wanted
 
-    def typed(self, boolean):
+    def resolve(self, boolean):
         """Return the meaning of "either" for a table whose types, not its entries, determine whether it is boolean."""
         if self.values != "either":
             return self
@@ -89,7 +89,7 @@ class TableBuilder:
         if self._d is None:
             self.add(np.empty((0, len(self._names))))
         if self._numbers is not None:
-            return self._numbers.whole()
+            return self._numbers.read_all()
         table = BitMatrix.from_rows(frozen(np.concatenate(self._packed)), self._d)
         table.feature_names = self._names
         return table
@@ -97,7 +97,7 @@ class TableBuilder:
 
 def from_dense(X, entries, names=None):
     """Return the table of an array of numbers; floats that are not converted to bits are not copied."""
-    entries, parts = entries.typed(X.dtype == bool), slices(len(X), block_rows(X.shape[1]))
+    entries, parts = entries.resolve(X.dtype == bool), slices(len(X), block_rows(X.shape[1]))
     if X.dtype in (np.float32, np.float64) and entries.values == "numbers":
         for part in parts:
             entries.check(X[part], names, part.start)
@@ -110,7 +110,7 @@ def from_dense(X, entries, names=None):
 
 def from_sparse(X, entries, names=None):
     """Return the table of a sparse matrix: a BitMatrix if bits are wanted, else CSR with float32 values."""
-    entries, X = entries.typed(False), sound_csr(X)
+    entries, X = entries.resolve(False), sound_csr(X)
     if entries.values == "bits":
         return BitMatrix(X, threshold=entries.threshold, feature_names=names)
     entries.check(X, names)

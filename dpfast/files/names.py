@@ -32,7 +32,7 @@ def check_names(names, label, needs_label):
         raise ValueError("there is no column besides the label")
 
 
-def told_apart(names):
+def distinguish_names(names):
     """Return different names: of columns without a name their places, and numbers behind repeated names.
 
     Numbers are left as they are, since a header of numbers is rather a row.
@@ -73,7 +73,7 @@ EXPANSION, ALWAYS = 400, 1 << 28  # a compressed file may have so many times its
 
 
 @contextmanager
-def opened(path):
+def open_expanded(path):
     """Return the file, expanded if its name ends in .gz; reading beyond its bounds raises ValueError."""
     path = Path(path)
     with open(path, "rb") as file:
@@ -147,7 +147,7 @@ class LabelReader:
 
     def column(self) -> LabelColumn:
         """Return the labels of all rows: int64 if all are integers, else text. Marks of missing labels are texts."""
-        numbers, spellings = self._store.whole()
+        numbers, spellings = self._store.read_all()
         return LabelColumn(numbers, tidy_labels(spellings))
 
 

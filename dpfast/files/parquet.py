@@ -31,7 +31,7 @@ class ParquetFiles:
         self._schemas: list[pa.Schema] = []
         self.sizes, self._places = [], []  # and for each row group its file, and its number there
         for at, each in enumerate(self.paths):
-            with _opened(each) as file:
+            with _open_file(each) as file:
                 self._schemas.append(file.schema_arrow)
                 if not at:
                     self.schema = file.schema_arrow
@@ -49,7 +49,7 @@ class ParquetFiles:
     def column(self, name):
         """Yield a column block by block."""
         for path in self.paths:
-            with _opened(path) as file:
+            with _open_file(path) as file:
                 for batch in file.iter_batches(batch_size=1 << 16, columns=[name]):
                     yield batch.column(0)
 
@@ -60,7 +60,7 @@ class ParquetFiles:
     def batches(self, columns, label=None):
         """Yield blocks of rows of some columns, which have no nulls, except that of labels."""
         for path in self.paths:
-            with _opened(path) as file:
+            with _open_file(path) as file:
                 row = 0
                 for batch in file.iter_batches(batch_size=block_rows(len(columns)), columns=columns):
                     for name in features_of(columns, label):
@@ -89,7 +89,7 @@ class ParquetFiles:
         read a few columns at a time, or, if it is too large to be held, with all columns and a few rows at a time.
         """
         for path in self.paths:
-            with _opened(path) as file:
+            with _open_file(path) as file:
                 start = 0
                 for k in range(file.metadata.num_row_groups):
                     n = file.metadata.row_group(k).num_rows
@@ -106,7 +106,7 @@ class ParquetFiles:
     def encode(self, encoding):
         """Pass all rows to a `dpfast.tables.encoding.Encoding`."""
         for path in self.paths:
-            with _opened(path) as file:
+            with _open_file(path) as file:
                 refuse_lacking(encoding.names, file.schema_arrow.names)
                 for batch in file.iter_batches(batch_size=1 << 16, columns=encoding.names):
                     encoding.add(batch)
@@ -150,7 +150,7 @@ def table_of(path, label, needs_label, entries, spool):
         files.refuse_text(features, entries.wanted)
     except ValueError as error:
         raise type(error)(f"{path}: {error}") from None
-    entries = entries.typed(all(files.schema.field(name).type == pa.bool_() for name in features))
+    entries = entries.resolve(all(files.schema.field(name).type == pa.bool_() for name in features))
     n, row = sum(files.sizes), 4 * len(features)  # bytes of the numbers of a row
     labels, gathered = LabelReader(), TableBuilder(entries, features, lambda: n, spool)
     try:
@@ -185,7 +185,7 @@ def delay_parquet(path: Any, columns: list[str]) -> tuple[list, int]:
 
 
 def _group(path, k, columns):
-    with _opened(path) as file:
+    with _open_file(path) as file:
         return file.read_row_group(k, columns=columns, use_threads=False)
 
 
@@ -197,7 +197,7 @@ def refuse_missing(name, column, row):
 
 
 @contextmanager
-def _opened(path):
+def _open_file(path):
     from pyarrow import parquet
 
     try:

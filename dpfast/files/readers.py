@@ -15,10 +15,10 @@ from numpy.typing import ArrayLike
 from dpfast.files import csv, npz, parquet, svmlight
 from dpfast.files.datasets import load_dataset
 from dpfast.files.entries import Entries, from_sparse
-from dpfast.files.names import WANTED_NAME, check_names, features_of, kind_of, opened, refuse_label, separator_of
+from dpfast.files.names import WANTED_NAME, check_names, features_of, kind_of, open_expanded, refuse_label, separator_of
 from dpfast.parts.blocks import Spool
 from dpfast.tables.bit_matrix import BitMatrix
-from dpfast.tables.labels import LabelColumn, present, tidy_labels
+from dpfast.tables.labels import LabelColumn, drop_missing, tidy_labels
 from dpfast.tables.naming import listed
 
 
@@ -119,7 +119,7 @@ def read_table(
     with csv.faults_of(path):
         file = csv.CsvFile(path, separator=separator or separator_of(path), decimal=decimal, encoding=encoding)
         check_names(file.names, label, needs_label)
-        X, labels = csv.table_of(file, label, entries.typed(False), spool)
+        X, labels = csv.table_of(file, label, entries.resolve(False), spool)
         return FileTable(X, None if label is None else labels.column(), features_of(file.names, label))
 
 
@@ -137,18 +137,18 @@ def read_steps(path, size, classes, *, label=None, threshold=None, values="bits"
         reads = {"label": label, "needs_label": True, "threshold": threshold, "values": values, "limits": limits}
         X, y, names = read_table(path, **reads, n_features=n_features)
         if len(y) < skip:
-            raise ValueError(f"{path}: {fewer(len(y), skip)}")
-        y = _declared(y, classes, 0)
+            raise ValueError(f"{path}: {too_few_rows(len(y), skip)}")
+        y = _as_declared(y, classes, 0)
         for start in range(skip, len(y), size):
             yield FileTable(X[start : start + size], y[start : start + size], names)
         return
-    with csv.faults_of(named(path)):
+    with csv.faults_of(name_for_messages(path)):
         for part, seen in csv_steps(path, size, skip, label):
             X, labels = csv.table_of(part, label, entries, Spool())
-            yield FileTable(X, _declared(labels.column(), classes, seen), features_of(part.names, label))
+            yield FileTable(X, _as_declared(labels.column(), classes, seen), features_of(part.names, label))
 
 
-def named(path):
+def name_for_messages(path):
     """Return the name of an input file for messages."""
     return "standard input" if str(path) == "-" else path
 
@@ -157,7 +157,7 @@ def csv_steps(path, size, skip, label):
     """Yield a CSV file, or standard input for "-", a few rows at a time: a `CsvFile` and the rows before it."""
     separator = separator_of(Path(path))
     with (
-        nullcontext(sys.stdin.buffer) if str(path) == "-" else opened(path) as file,
+        nullcontext(sys.stdin.buffer) if str(path) == "-" else open_expanded(path) as file,
         csv.lines_of(file, "utf-8") as lines,
     ):
         names, _ = csv.header_of(lines, separator)
@@ -165,7 +165,7 @@ def csv_steps(path, size, skip, label):
         rows = csv.records_of(lines, names, separator)
         seen = sum(1 for _ in islice(rows, skip))
         if seen < skip:
-            raise ValueError(fewer(seen, skip))
+            raise ValueError(too_few_rows(seen, skip))
         while step := list(islice(rows, size)):
             content = "".join(step).encode()
             own = {"separator": separator, "decimal": ".", "encoding": "utf-8", "names": names, "before": seen}
@@ -173,10 +173,10 @@ def csv_steps(path, size, skip, label):
             seen += len(step)
 
 
-def _declared(y, classes, before):
+def _as_declared(y, classes, before):
     """Return labels in the type of the classes, None for those that are missing; refuse others, and name their row."""
     classes = tidy_labels(classes)
-    held, _, has_label = present(y, classes)
+    held, _, has_label = drop_missing(y, classes)
     held = np.asarray(held).astype(str)
     unknown = np.flatnonzero(~np.isin(held, classes.astype(str)))
     if unknown.size:
@@ -190,7 +190,7 @@ def _declared(y, classes, before):
     return labels
 
 
-def fewer(there, skip):
+def too_few_rows(there, skip):
     """Return the message for a stream that has read more rows than a file has."""
     return f"{skip:,} rows should be skipped, but there are only {there:,}; see --new-rows"
 
@@ -204,7 +204,7 @@ def _read_bundled(path, label, entries):
         raise FileNotFoundError(f"{path}: no bundled data set ({error}); {WANTED_NAME}") from None
     refuse_label(path, label)
     names = list(data.feature_names)
-    entries = entries.typed(True)
+    entries = entries.resolve(True)
     bits = entries.values == "bits"
     X = BitMatrix(data.data, feature_names=names) if bits else from_sparse(data.data, entries, names)
     return FileTable(X, tidy_labels(data.target), names)

@@ -8,7 +8,7 @@ import zlib
 import numpy as np
 
 from dpfast.files.entries import from_sparse
-from dpfast.files.names import ALWAYS, EXPANSION, opened, refuse_label
+from dpfast.files.names import ALWAYS, EXPANSION, open_expanded, refuse_label
 from dpfast.tables.labels import tidy_labels
 
 _COLUMN = 40  # bytes that a model needs for a column, about
@@ -26,7 +26,7 @@ def table_of(path, label, entries, n_features):
         raise ValueError(f"{path}: a model of {n_features:,} columns needs more than the memory of this machine")
     try:
         dtype = np.float64 if entries.values == "bits" else np.float32
-        with opened(path) as file:
+        with open_expanded(path) as file:
             X, y = load_svmlight_file(file, n_features=n_features, dtype=dtype, zero_based=False)
         if n_features is None and _COLUMN * X.shape[1] > max(ALWAYS, EXPANSION * path.stat().st_size):
             raise ValueError(

@@ -34,7 +34,7 @@ from dpfast.tables.cells import (
     CodeColumn,
     date_ends,
     number_ends,
-    surveyed_ends,
+    survey_ends,
 )
 from dpfast.tables.columns import Category, Numeric
 from dpfast.tables.discovered import Discovered, refuse_many
@@ -274,7 +274,9 @@ def discover(
     other = {
         name: round(min(max(1 - each / (rows or each), 0.0), 1.0), 4) if each else 1.0 for name, each in known.items()
     }
-    return Found(encoding.schema.found({each.column.name: each.facts() for each in columns}), labels, other, others)
+    return Found(
+        encoding.schema.with_facts({each.column.name: each.facts() for each in columns}), labels, other, others
+    )
 
 
 def _holds_words(column):

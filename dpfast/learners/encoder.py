@@ -134,7 +134,7 @@ class TableEncoder(TransformerMixin, PrivateParameters, BaseEstimator):
         source = source_of(X)
         if self._nameless:
             source = source.with_names(self.schema_.names)
-        return self._output(source.encoded(self.schema_, None).table())
+        return self._output(source.encode(self.schema_, None).table())
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> np.ndarray:
         """Return the names of the columns of codes.
@@ -177,7 +177,7 @@ class TableEncoder(TransformerMixin, PrivateParameters, BaseEstimator):
 
     def _fit(self, source):
         p = self._checked()
-        encoding = source.encoded(p.schema, None)
+        encoding = source.encode(p.schema, None)
         if not p.schema.to_find:
             self._declared(encoding)
             return encoding

@@ -16,7 +16,7 @@ from dpfast.kernels.own import frozen
 from dpfast.learners.base import packed_rows
 from dpfast.tables.bit_matrix import BitMatrix
 from dpfast.tables.cells import CodeColumn
-from dpfast.tables.code_bits import CodeBits, bit_count, packed_codes
+from dpfast.tables.code_bits import CodeBits, bit_count, pack_codes
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.projection import projectable
 from dpfast.tables.unit_rows import unit_rows
@@ -52,7 +52,7 @@ class Form:
     names_classes : str, default=""
         The name of a parameter that names classes, if one does: labels are not discovered then, as one may be lost.
     spacing : {"mixed", "fine"}, default="mixed"
-        How numbers that a schema declares without edges are divided: see `dpfast.Schema.spaced`.
+        How numbers that a schema declares without edges are divided: see `dpfast.Schema.with_spacing`.
     why_whole : str, default=""
         Without `in_parts`, the error for a table in parts, if it depends on parameters.
     """
@@ -104,7 +104,7 @@ class Form:
         -------
         Schema
         """
-        return schema.fine() if self.spacing == "fine" else schema.spaced(self.spacing)
+        return schema.fine() if self.spacing == "fine" else schema.with_spacing(self.spacing)
 
     def describe(self, rows: Any) -> Hashable:
         """Return further public facts of rows in this form, which plans get as `task.form`; by default None.
@@ -132,7 +132,7 @@ class Form:
         -------
         table
         """
-        return CodeBits(X).packed() if isinstance(X, CodeTable) else X
+        return CodeBits(X).pack() if isinstance(X, CodeTable) else X
 
     def rows(self, X: Any) -> Any:
         """Return rows as the learner reads them.
@@ -233,7 +233,7 @@ class Bits(Form):
         return Outline((1, bit_count(columns)))
 
     def rows(self, X: Any) -> BitMatrix:
-        return packed_rows(packed_codes(X), self.threshold)
+        return packed_rows(pack_codes(X), self.threshold)
 
 
 @dataclass(frozen=True)
@@ -256,7 +256,7 @@ class UnitRows(Form):
     normalize: bool = True
 
     def rows(self, X: Any) -> Any:
-        return unit_rows(packed_codes(X), fit_intercept=self.intercept, normalize=self.normalize)
+        return unit_rows(pack_codes(X), fit_intercept=self.intercept, normalize=self.normalize)
 
 
 @dataclass(frozen=True)

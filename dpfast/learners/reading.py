@@ -29,19 +29,19 @@ from dpfast.tables.encoding import Encoding
 from dpfast.tables.labels import (
     OTHER_LABEL,
     class_codes,
+    classes_of_identities,
     column_of,
     counts_by_class,
     labels_among,
     labels_of,
     other_label,
-    published_classes,
     refuse_floating,
     refuse_fractions,
     two_classes,
 )
 from dpfast.tables.naming import listed
 from dpfast.tables.schema import Label
-from dpfast.tables.sources import undeclared
+from dpfast.tables.sources import schema_to_discover
 
 _WITHOUT_GAPS = "integer", "boolean"  # kinds of labels none of which is missing
 MOST_LABELS = 256  # discovered at most
@@ -113,7 +113,7 @@ class TableReader:
         self._outlined: Any = None  # a schema, and the outline of the widest columns that it may give
         self.schema: Any = None if schema == "vectors" else schema
         if schema == "discover" or (schema is None and (source.tabular or self._surveys())):
-            self.schema = undeclared(source, [] if units is None else [units])
+            self.schema = schema_to_discover(source, [] if units is None else [units])
         if self.schema is not None:
             self.schema.refuse_unconfirmed()
             self.schema = self._form.reads_by(self.schema)
@@ -137,7 +137,7 @@ class TableReader:
         if self._source.label_kind(self._source.label or "y") == "float":
             return False
         other = copy(self)
-        other.schema = self._form.reads_by(undeclared(self._source))
+        other.schema = self._form.reads_by(schema_to_discover(self._source))
         try:
             return labels_seen(other.plan_survey("open", shape[0]), shape[0])
         except ValueError:  # the budget does not suffice for a survey
@@ -232,7 +232,7 @@ class TableReader:
             return self._of_codes(source, classes)
         if not labelled and schema.label is None:
             raise ValueError("y must be given: the schema declares no label")
-        encoding = source.encoded(schema, label)
+        encoding = source.encode(schema, label)
         self._with_rows(encoding)
         if classes is not None and kind not in _WITHOUT_GAPS:
             run.notes.append(WITHOUT_LABEL)
@@ -245,7 +245,7 @@ class TableReader:
             known = self._declared(encoding, classes, kind)
             encoder._declared(encoding)
         self.encoder = encoder
-        return encoding.numbered(encoder.schema_, known)
+        return encoding.to_codes(encoder.schema_, known)
 
     def open_parts(self, table: Any) -> tuple[Any, Any, Public]:
         """Return the parts of a table that was read, a table of the same form, and what a fit treats as public."""
@@ -336,7 +336,7 @@ class TableReader:
 
     def _declared(self, encoding, classes, kind):
         """Return the labels of all rows as numbers of the declared classes, or of those that occur."""
-        numbers, identities = encoding.spelled()
+        numbers, identities = encoding.label_numbers()
         if classes is None:
             known = class_codes(column_of(numbers, identities, kind), len(numbers))
         else:
@@ -354,7 +354,7 @@ class TableReader:
             known = self._declared(encoding, classes, kind)
             declared = known.classes
         elif kind == "cells":
-            refuse_fractions(encoding.spelled()[1])
+            refuse_fractions(encoding.label_numbers()[1])
         else:
             refuse_floating(kind, run.label)
         if declared is None and self._form.names_classes:
@@ -386,7 +386,7 @@ class TableReader:
         if declared is None:
             declared = self._discovered_classes(found, kind, run)
             encoder.other_label_ = other_label(counts_by_class(found.labels, declared), declared)
-            labels = labels_among(*encoding.spelled(), declared, encoder.other_label_)
+            labels = labels_among(*encoding.label_numbers(), declared, encoder.other_label_)
             known = class_codes(labels, len(labels), declared)
         if found.labels:
             totals = counts_by_class(found.labels, declared)
@@ -408,7 +408,7 @@ class TableReader:
         labels of the survey have their number, too.
         """
         most, found = MOST_LABELS if self._form.several_classes else 2, survey.labels
-        classes = published_classes([*found], kind)
+        classes = classes_of_identities([*found], kind)
         if len(classes) == 1 and survey.others and text_of(classes[0]) != OTHER_LABEL:
             found[OTHER_LABEL] = survey.others
             return np.unique([text_of(classes[0]), OTHER_LABEL])
@@ -439,7 +439,9 @@ class TableReader:
         if isinstance(units, str) and self.schema is not None and units in (*self.schema.names, label.name):
             raise ValueError(f"units={units!r} is a column of the schema: take it out, or the model learns units")
         run.charges.rows_per_unit = most
-        return source.bounded(units, self.schema, label, lambda ids: bounded_rows(ids, most, own_generator(run.rng)))
+        return source.limit_units(
+            units, self.schema, label, lambda ids: bounded_rows(ids, most, own_generator(run.rng))
+        )
 
     def _refuse_parts(self):
         """Refuse a table in parts, of which the learner reads one row after another."""

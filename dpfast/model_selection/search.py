@@ -23,8 +23,8 @@ from dpfast.learners.units import own_generator
 from dpfast.mechanisms import discrete_gaussian
 from dpfast.model_selection.split import LabelledRows
 from dpfast.tables.arrays import as_objects
-from dpfast.tables.labels import are_equal, labels_as_they_are, rows_to_count, seen_labels
-from dpfast.tables.sources import picked
+from dpfast.tables.labels import are_equal, distinct_labels, labels_as_they_are, rows_to_count
+from dpfast.tables.sources import pick_rows
 
 _MOST_RUNS = 1000
 _LINES = 64  # claims of a curve
@@ -155,11 +155,11 @@ def private_search(
     if y.shape != (n,):
         raise ValueError(f"y must have one label for each of {n} rows, got shape {y.shape}")
     if (has_label := rows_to_count(y, neighbors, classes)) is not None:
-        X, y = picked(X, y, has_label, n)
+        X, y = pick_rows(X, y, has_label, n)
         n = len(y)
     held_out = own_generator(rng).random(n) < validation
-    train, test = (LabelledRows(*picked(X, y, part, n)) for part in (~held_out, held_out))
-    declared, classes = classes is not None, seen_labels(y)[1] if classes is None else classes
+    train, test = (LabelledRows(*pick_rows(X, y, part, n)) for part in (~held_out, held_out))
+    declared, classes = classes is not None, distinct_labels(y)[1] if classes is None else classes
     base, each = _run_claim(offered, train, classes, (*most, neighbors), int(runs))
     for estimator in offered:
         _cost(estimator, (X, y), classes)  # refuses rows that are held out, too, as nothing is refused later

@@ -15,7 +15,7 @@ from dpfast.learners.private import PrivateClassifier
 from dpfast.metrics import ConfusionMatrix, Figure, Reliability, Roc
 from dpfast.tables.arrays import as_objects
 from dpfast.tables.labels import labels_as_they_are, rows_to_count
-from dpfast.tables.sources import count_rows, picked
+from dpfast.tables.sources import count_rows, pick_rows
 
 
 class LabelledRows(NamedTuple):
@@ -61,7 +61,7 @@ class PrivateSplit:
     """
 
     def __init__(self, X: Any, y: np.ndarray, is_test: np.ndarray, *, seeded: bool):
-        self.train, self._whole = (LabelledRows(*picked(X, y, kept, len(y))) for kept in (~is_test, is_test))
+        self.train, self._whole = (LabelledRows(*pick_rows(X, y, kept, len(y))) for kept in (~is_test, is_test))
         self.is_test, self._seeded, self.test = is_test, seeded, self._counted(None)
         self._model: PrivateClassifier | None = None
         self._lock = threading.Lock()
@@ -113,7 +113,7 @@ class PrivateSplit:
     def _counted(self, classes):
         """Return the test rows with a label, which figures are of."""
         kept = rows_to_count(self._whole.y, "add-remove", classes)
-        return self._whole if kept is None else LabelledRows(*picked(*self._whole, kept, len(kept)))
+        return self._whole if kept is None else LabelledRows(*pick_rows(*self._whole, kept, len(kept)))
 
     @property
     def privacy(self) -> PrivacySpend:

@@ -247,7 +247,7 @@ class MemoryStore:
         self._array[self.n : self.n + len(rows)] = rows
         self.n += len(rows)
 
-    def whole(self) -> np.ndarray:
+    def read_all(self) -> np.ndarray:
         return self._array[: self.n]
 
 
@@ -268,7 +268,7 @@ class FileStore:
         self._file.write(self._start + self.n * self._row, data)
         self.n += len(rows)
 
-    def whole(self) -> np.ndarray:
+    def read_all(self) -> np.ndarray:
         shape = (self.n, *self._shape[1:])
         if not self.n * self._row:
             return np.empty(shape, self._dtype)
@@ -298,15 +298,15 @@ class GrowingStore:
             self._pieces[-1].append(some)
             self.n, self._left = self.n + len(some), self._left - len(some)
 
-    def whole(self) -> np.ndarray:
+    def read_all(self) -> np.ndarray:
         if self._whole is None:
             pieces, self._pieces, self._left = self._pieces[::-1], [], 0
             self._whole = self._spool.array(self.n, self._dtype)
             while pieces:
                 piece = pieces.pop()
-                self._whole.append(piece.whole())
+                self._whole.append(piece.read_all())
                 self._spool.free(piece.held)
-        return self._whole.whole()
+        return self._whole.read_all()
 
 
 class _Nameless:

@@ -279,7 +279,7 @@ def _axis(column: CodeColumn) -> Axis:
 
 def _short(column: CodeColumn, end: float) -> str:
     """Return an end of a bin as a text that is short enough for a mark of an axis."""
-    text = column.written(end)
+    text = column.format_edge(end)
     return text if len(text) <= 7 or column.dates else f"{end:.3g}"
 
 

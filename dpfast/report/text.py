@@ -99,7 +99,7 @@ def _holds(column: CodeColumn) -> str:
         assert column.low is not None
         assert column.high is not None
         kind = "dates" if column.dates else "whole numbers" if column.whole else "numbers"
-        low, high = column.written(column.low), column.written(column.high)
+        low, high = column.format_edge(column.low), column.format_edge(column.high)
         ends = column.ends()
         beyond = " and beyond" if ends[0] < column.low or column.high < ends[-1] else ""
         return f"{kind} from {low} to {high}{beyond}, {column.bins:,} bins"

@@ -287,7 +287,7 @@ def narrowest(size: int) -> np.dtype:
     return np.min_scalar_type(-max(1, size))
 
 
-def counted(codes: np.ndarray, size: int) -> np.ndarray:
+def count_codes(codes: np.ndarray, size: int) -> np.ndarray:
     """Return how many rows have each of `size` codes: int64, shape (size,)."""
     total = np.zeros(size, np.int64)
     for block in slices(len(codes), _ROWS):
@@ -295,7 +295,7 @@ def counted(codes: np.ndarray, size: int) -> np.ndarray:
     return total
 
 
-def taken(table: Any, codes: np.ndarray) -> np.ndarray:
+def take_entries(table: Any, codes: np.ndarray) -> np.ndarray:
     """Return the entry of a table for the code of each row; -1 is the last."""
     out = np.empty(len(codes), table.dtype)
     for block in slices(len(codes), _ROWS):

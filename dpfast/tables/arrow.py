@@ -80,7 +80,7 @@ class Frame:
 
     def column(self, name: str) -> pa.Array:
         """Return one whole column; NaN of pandas and numpy are nulls."""
-        return _whole(self._stored(name))
+        return _in_one_chunk(self._stored_column(name))
 
     def is_untyped(self, name: str) -> bool:
         """Return whether the cells of a column have no common type: a list, objects, or categories that are objects."""
@@ -92,7 +92,7 @@ class Frame:
         categories = getattr(getattr(values, "dtype", None), "categories", None)
         return _objects(values if categories is None else categories)
 
-    def told_apart(self, name: str) -> pa.Array:
+    def distinguish_cells(self, name: str) -> pa.Array:
         """Return a column whose cells are equal only if they are the same; identities, if it has no type."""
         if not self.is_untyped(name):
             return self.column(name)
@@ -106,7 +106,7 @@ class Frame:
         `dpfast.tables.objects.identity`. The identities are distinct.
         """
         if not self.is_untyped(name):
-            return identities(name, _whole(self._stored(name)), marks)
+            return identities(name, _in_one_chunk(self._stored_column(name)), marks)
         values = list(self._table[name])
         if (array := array_of_one_type(values)) is not None:
             return identities(name, array, marks)
@@ -117,10 +117,10 @@ class Frame:
 
     def pieces(self, name: str, size: int) -> list[Callable[[], pa.Array]]:
         """Return functions that return one column, so many rows each, so that chunks are not joined all at once."""
-        stored = self._stored(name)
-        return [partial(lambda rows: _whole(stored[rows]), rows) for rows in slices(self.n, size)]
+        stored = self._stored_column(name)
+        return [partial(lambda rows: _in_one_chunk(stored[rows]), rows) for rows in slices(self.n, size)]
 
-    def _stored(self, name: str) -> pa.Array | pa.ChunkedArray:
+    def _stored_column(self, name: str) -> pa.Array | pa.ChunkedArray:
         if isinstance(self._table, pa.Table | pa.RecordBatch):
             return self._table.column(name)
         values = self._table[name]
@@ -137,7 +137,7 @@ class Frame:
         if hasattr(held, "__arrow_array__") or (isinstance(held, np.ndarray) and held.dtype.kind in "biuf"):
             values = held
         try:
-            return _whole(pa.array(values, from_pandas=True))
+            return _in_one_chunk(pa.array(values, from_pandas=True))
         except (pa.ArrowException, TypeError, ValueError, OverflowError):
             raise Fault(
                 name, f"holds values that a table does not, {values.dtype}; make them numbers, texts or dates"
@@ -181,12 +181,12 @@ def numbers(name: str, array: pa.Array, marks: tuple = ()) -> np.ndarray:
             return values
         array = pc.ascii_trim(_without(array, marks), characters=_BLANKS)
         array = _cast(name, _without(array, marks), pa.float64(), "holds text where a number is declared")
-        return _marked(_floats(array), marks)
+        return _replace_marks(_floats(array), marks)
     if not any(known(array.type) for known in (*_NUMBER_TYPES, pa.types.is_null)):
         raise Fault(name, f"holds {array.type} where numbers are declared")
     if pa.types.is_boolean(array.type):
         array = array.cast(pa.uint8())
-    return _marked(_floats(array.cast(pa.float64(), safe=False)), marks)
+    return _replace_marks(_floats(array.cast(pa.float64(), safe=False)), marks)
 
 
 def distinct(name: str, array: pa.Array) -> pa.DictionaryArray:
@@ -291,7 +291,7 @@ def days(name: str, array: pa.Array, format: str | None, marks: tuple = ()) -> n
     return _floats(array.cast(pa.date32(), safe=False).cast(pa.int32()).cast(pa.float64()))
 
 
-def _whole(array):
+def _in_one_chunk(array):
     if isinstance(array, pa.ChunkedArray):
         if pa.types.is_string(array.type):
             array = array.cast(_TEXT)  # which has no limit of 2 GB
@@ -352,7 +352,7 @@ def _floats(array):
     return values if values.flags.writeable else values.copy()
 
 
-def _marked(values, marks):
+def _replace_marks(values, marks):
     """Return numbers, with NaN for those that mark a missing value."""
     for mark in _numeric(marks):
         values[values == mark] = np.nan
@@ -385,7 +385,7 @@ class ArrayStore:
     def append(self, rows: np.ndarray) -> None:
         self._parts.append(rows)
 
-    def whole(self) -> np.ndarray:
+    def read_all(self) -> np.ndarray:
         if len(self._parts) != 1:
             self._parts = [np.concatenate([np.empty(0, self._dtype), *self._parts])]
         return self._parts[0]
@@ -408,13 +408,13 @@ class IntegerStore:
         self._kept[-1].append(rows.astype(dtype, copy=False))
         self._n += len(rows)
 
-    def whole(self) -> np.ndarray:
+    def read_all(self) -> np.ndarray:
         if len(self._kept) != 1:
             joined, several, self._kept = self._storage.of(self._n)(self._dtype), self._kept[::-1], []
             while several:
-                joined.append(several.pop().whole())
+                joined.append(several.pop().read_all())
             self._kept = [joined]
-        return self._kept[0].whole()
+        return self._kept[0].read_all()
 
 
 class TextStore:
@@ -430,8 +430,8 @@ class TextStore:
         place = [-1 if value is None else self._place.setdefault(value, len(self._place)) for value in values]
         self._numbers.append(np.array([*place, -1], narrowest(len(self._place)))[index])
 
-    def whole(self) -> tuple[np.ndarray, list]:
-        return self._numbers.whole(), [*self._place]
+    def read_all(self) -> tuple[np.ndarray, list]:
+        return self._numbers.read_all(), [*self._place]
 
 
 class CellStore:
@@ -456,7 +456,7 @@ class CellStore:
                 codes = codes - np.int32(MISSING)
                 self._codes.append(codes.astype(np.min_scalar_type(min(codes.min(), ~codes.max(), -1)), copy=False))
 
-    def picked(self, rows: Any) -> Iterator[tuple[np.ndarray, list]]:
+    def pick_cells(self, rows: Any) -> Iterator[tuple[np.ndarray, list]]:
         """Return blocks of the cells that a mask or a slice picks, as `append` takes them."""
         codes, first = self.codes(rows), 0
         for words in self.words.blocks():
@@ -467,11 +467,11 @@ class CellStore:
 
     def codes(self, rows: Any) -> np.ndarray:
         """Return the codes of the cells that a mask, a slice or an array of row numbers picks: int32."""
-        return self._codes.whole()[rows] + np.int32(MISSING)
+        return self._codes.read_all()[rows] + np.int32(MISSING)
 
-    def whole(self) -> tuple[np.ndarray, Words]:
+    def read_all(self) -> tuple[np.ndarray, Words]:
         """Return what is stored: the differences of all codes from MISSING, and the words."""
-        return self._codes.whole(), self.words
+        return self._codes.read_all(), self.words
 
 
 class UnitStore:
@@ -506,9 +506,9 @@ class UnitStore:
             raise Fault(self.name, f"says whose each row is, and must be of one type: {kind} here, {self._kind} before")
         self._kept.append(read)
 
-    def whole(self) -> np.ndarray:
+    def read_all(self) -> np.ndarray:
         """Return a number for each row, the same for rows of one unit."""
         if self._kept is None:
             return np.empty(0, np.int64)
-        whole = self._kept.whole()
+        whole = self._kept.read_all()
         return whole[0] if isinstance(whole, tuple) else whole

@@ -87,7 +87,7 @@ class BitMatrix:
         n : int
             The number of rows.
         """
-        return cls._of(None, _checked("columns", columns, "n", n), (n, columns.shape[0]))
+        return cls._of(None, _check_words("columns", columns, "n", n), (n, columns.shape[0]))
 
     @classmethod
     def from_rows(cls, rows, d):
@@ -100,7 +100,7 @@ class BitMatrix:
         d : int
             The number of columns.
         """
-        return cls._of(_checked("rows", rows, "d", d), None, (rows.shape[0], d))
+        return cls._of(_check_words("rows", rows, "d", d), None, (rows.shape[0], d))
 
     @classmethod
     def _of(cls, rows, columns, shape):
@@ -212,7 +212,7 @@ class BitMatrix:
             self._columns = packed
 
 
-def _checked(what, words, name, entries):
+def _check_words(what, words, name, entries):
     """Return packed words that nobody else can change; refuse words that are not packed as by `bits.pack`."""
     wanted = f"{what} must be a C-contiguous ndarray of uint64, {bits.words(entries)} words for each {name}={entries}"
     if not isinstance(words, np.ndarray) or words.dtype != np.uint64 or words.ndim != 2:

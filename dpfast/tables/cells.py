@@ -124,7 +124,7 @@ def date_ends() -> np.ndarray:
 
 
 @cache
-def surveyed() -> np.ndarray:
+def survey_cells() -> np.ndarray:
     """Return the cell of the survey of each fixed code, and SURVEYED for words: int32, shape (FIXED + 1,)."""
     power = np.arange(_SIDE) >> _BITS
     numbers = np.concatenate([POWERS - 1 - power[::-1], [POWERS], POWERS + 1 + power])
@@ -135,16 +135,16 @@ def surveyed() -> np.ndarray:
 
 
 @cache
-def surveyed_ends() -> tuple[np.ndarray, np.ndarray]:
+def survey_ends() -> tuple[np.ndarray, np.ndarray]:
     """Return the largest number of each cell of numbers, and the last day of each cell of dates, except the last."""
     numbers, days = (
-        frozen(ends[np.flatnonzero(np.diff(surveyed()[part]))])
+        frozen(ends[np.flatnonzero(np.diff(survey_cells()[part]))])
         for part, ends in ((slice(DATES, MISSING), number_ends()), (slice(0, DATES), date_ends()))
     )
     return numbers, days
 
 
-def counted_cells(cells: np.ndarray, places: np.ndarray, size: int, of_words: np.ndarray | None = None) -> np.ndarray:
+def count_cells(cells: np.ndarray, places: np.ndarray, size: int, of_words: np.ndarray | None = None) -> np.ndarray:
     """Return the number of rows in each of `size` places, given the place of each fixed code and of words, and codes.
 
     `of_words` has the place of each word, if words have places of their own. What has a place of `size` or more is not
@@ -157,7 +157,7 @@ def counted_cells(cells: np.ndarray, places: np.ndarray, size: int, of_words: np
     return np.bincount(at, minlength=size)[:size]
 
 
-def shortened(word: str) -> str:
+def shorten(word: str) -> str:
     """Return a word, or the beginning and a digest of one that is too long."""
     if len(word) <= LONGEST:
         return word
@@ -368,12 +368,12 @@ class CodeColumn:
             return self.values[code]
         if self.whole and 0 < code < len(self.edges):
             first, last = self.edges[code - 1] + 1, self.edges[code]
-            return f"= {self.written(last)}" if first == last else f"{first:.0f} to {self.written(last)}"
+            return f"= {self.format_edge(last)}" if first == last else f"{first:.0f} to {self.format_edge(last)}"
         if 0 < code < len(self.edges) and not self.dates and self._is_about_one(*self.edges[code - 1 : code + 1]):
-            return f"about {self.written(self.edges[code])}"
+            return f"about {self.format_edge(self.edges[code])}"
         words = ("after", "until", "any date") if self.dates else ("above", "at most", "any number")
-        above = f"{words[0]} {self.written(self.edges[code - 1])}" if code else ""
-        most = f"{words[1]} {self.written(self.edges[code])}" if code < len(self.edges) else ""
+        above = f"{words[0]} {self.format_edge(self.edges[code - 1])}" if code else ""
+        most = f"{words[1]} {self.format_edge(self.edges[code])}" if code < len(self.edges) else ""
         return ", ".join(filter(None, (above, most))) or words[2]
 
     @staticmethod
@@ -383,7 +383,7 @@ class CodeColumn:
             return low >= -2 * LEAST
         return high == int(high) and high - low <= min(abs(high) / (1 << _BITS - 1), 0.5)
 
-    def written(self, edge: float) -> str:
+    def format_edge(self, edge: float) -> str:
         """Return an edge as text: a date as YYYY-MM-DD, or a number.
 
         Whole numbers are written in full, other numbers with five significant digits, or more if rounding would change

@@ -59,16 +59,16 @@ class CodeBits:
         np.cumsum(counted.T, axis=1, out=below[:, 1:])
         return below.take(self._ends, axis=1) - below.take(self._starts, axis=1)
 
-    def packed(self) -> BitMatrix:
+    def pack(self) -> BitMatrix:
         """Return all bits, packed: n / 8 bytes for each."""
         bits = BitMatrix.from_columns(frozen(codes.matches(self._codes, self.spans)), len(self))
         bits.feature_names = self.feature_names
         return bits
 
 
-def packed_codes(X):
+def pack_codes(X):
     """Return a table of codes as packed bits, with the names of `CodeBits`, and any other table unchanged."""
-    return CodeBits(X).packed() if isinstance(X, CodeTable) else X
+    return CodeBits(X).pack() if isinstance(X, CodeTable) else X
 
 
 def bit_count(columns: Sequence[CodeColumn]) -> int:
@@ -95,7 +95,7 @@ def _bits(column, size):
     if column is None:
         return [f"= {code}" for code in range(size)], each
     if column.ordered:
-        first, above = np.arange(1, column.bins), [f"> {column.written(edge)}" for edge in column.edges]
+        first, above = np.arange(1, column.bins), [f"> {column.format_edge(edge)}" for edge in column.edges]
         spans = np.column_stack([first, np.full_like(first, column.bins - 1)])
         return ([*above, f"= {MISSING_NAME}"], np.vstack([spans, each[-1:]])) if column.nullable else (above, spans)
     if _is_lone(column, size):

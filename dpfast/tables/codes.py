@@ -267,7 +267,7 @@ class CodeRows:
         none = np.zeros(self.shape[0], np.uint8)
         return sum(map_blocks(lambda part: kernel.counts(part[1], none[part[0]], 1)[:, 0], self._parts))
 
-    def looked_up(self, coef, intercept):
+    def linear_scores(self, coef, intercept):
         """Return intercept + the sum of the coefficients (codes, k) of a row's codes: float32, shape (n, k).
 
         Coefficients are rounded to 2**-24 times the largest range of the coefficients of one column. With more than 128
@@ -275,7 +275,7 @@ class CodeRows:
         """
         if len(coef) != self.shape[1]:
             raise ValueError(f"the model has coefficients for {len(coef)} codes, X has {self.shape[1]}")
-        table, step = self.rounded(coef)
+        table, step = self.round_coefficients(coef)
         constant, out = intercept.astype(np.float32), np.empty((self.shape[0], coef.shape[1]), np.float32)
 
         def look_up(part):
@@ -286,7 +286,7 @@ class CodeRows:
         map_blocks(look_up, self._parts)
         return out
 
-    def rounded(self, coef):
+    def round_coefficients(self, coef):
         """Return integers and a step whose products approximate the coefficients, of shape (codes, k)."""
         starts = self.offsets[:-1]
         highest, least = np.maximum.reduceat(coef, starts), np.minimum.reduceat(coef, starts)
@@ -316,7 +316,7 @@ class CodeRows:
     def residual_sums(self, labels, limits, table, step, constants):
         """Return the exact sums of residuals by code: int64, shape (codes, 1) for two classes, else (codes, k).
 
-        `table` and `step` are the result of `rounded` for the coefficients of the scores.
+        `table` and `step` are the result of `round_coefficients` for the coefficients of the scores.
         """
         return self._sum_blocks(_NEAR, kernel.sums, self.shape[1], labels, limits, table, step, constants)
 
@@ -335,7 +335,7 @@ class CodeRows:
         def join(part):
             rows, columns = part
             for pair, out in zip(pairs, made, strict=True):
-                a, b = (_grouped(columns.columns[j], group) for j, group in zip(pair.columns, pair.groups, strict=True))
+                a, b = (_group(columns.columns[j], group) for j, group in zip(pair.columns, pair.groups, strict=True))
                 np.add(a * np.uint8(pair.shape[1]), b, out=out[rows])
 
         for pair in pairs:
@@ -356,7 +356,7 @@ class CodeRows:
             rows, columns = part
             for some in slices(columns.n, _WALKED):
                 near = columns.part(some.start, some.stop).columns
-                views = [_grouped(near[j], places) for j, places in forest.orders]
+                views = [_group(near[j], places) for j, places in forest.orders]
                 made[:, rows.start + some.start : rows.start + some.stop] = forest.leaves(views)
 
         map_blocks(walk, self._parts)
@@ -397,7 +397,7 @@ class CodeRows:
         return sum(map_blocks(add, groups))
 
 
-def _grouped(codes, groups):
+def _group(codes, groups):
     """Return the group of each code: ndarray of uint8."""
     table = np.asarray(groups, np.uint8)
     if codes.dtype != np.uint8:
@@ -411,7 +411,7 @@ def _pair_sums(pairs, columns, residuals):
     for pair in pairs:
         for j, group in zip(pair.columns, pair.groups, strict=True):
             if j not in groups:
-                groups[j] = _grouped(columns.columns[j], group)
+                groups[j] = _group(columns.columns[j], group)
     for _, some in groupby(pairs, lambda pair: pair.columns[0]):
         some = list(some)
         cells = [groups[a] * np.uint8(pair.shape[1]) + groups[b] for pair in some for a, b in [pair.columns]]

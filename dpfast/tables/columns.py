@@ -65,15 +65,15 @@ class Column:
         """Return the columns of codes that this column becomes."""
         raise NotImplementedError
 
-    def spaced(self, spacing: str) -> "Column":
+    def with_spacing(self, spacing: str) -> "Column":
         """Return this column with numbers in bins of this spacing, "fine" or "mixed", unless bins are declared."""
         return self
 
-    def confirmed(self) -> "Column":
+    def confirm(self) -> "Column":
         """Return the same column, with everything that a draft read off the rows confirmed to be public."""
         return replace(self, unconfirmed=())
 
-    def found(self, **facts: Any) -> "Column":
+    def with_facts(self, **facts: Any) -> "Column":
         """Return the same column with discovered facts."""
         return replace(self, **facts)
 
@@ -183,11 +183,11 @@ class Numeric(Column):
         high = float(edges[-1] + step if self.high is None else self.high)
         return (CodeColumn(self.name, tuple(edges), low, high, nullable=self.nullable, whole=self.integer),)
 
-    def spaced(self, spacing: str) -> "Numeric":
+    def with_spacing(self, spacing: str) -> "Numeric":
         declared = self.edges is not None or self.spacing is not None
         return self if declared else replace(self, spacing=spacing)
 
-    def found(self, **facts: Any) -> "Numeric":
+    def with_facts(self, **facts: Any) -> "Numeric":
         return replace(self, **(facts | ({"spacing": None} if "edges" in facts else {})))
 
 

@@ -62,7 +62,7 @@ class Discovered(Column):
         former = {1: (), GROUPS: tuple(range(GROUPS))}
         if isinstance(self.groups, int) and not isinstance(self.groups, bool) and self.groups in former:
             self._set("groups", former[self.groups])
-        self._set("groups", self._checked_groups())
+        self._set("groups", self._read_groups())
         parts = (("numbers", "ends"), ("dates", "days"))
         if self.cells is None:
             if any(getattr(self, name) is not None for pair in parts for name in pair) or self.values is not None:
@@ -75,7 +75,7 @@ class Discovered(Column):
         if not self.code_columns():
             self._refuse("something must have been found: numbers, dates or values, an empty list of them at least")
 
-    def _checked_groups(self):
+    def _read_groups(self):
         """Return the groups as a tuple of increasing integers."""
         groups = tuple(self.groups) if isinstance(self.groups, list | tuple) else (None,)
         whole = all(isinstance(each, int) and not isinstance(each, bool) for each in groups)
@@ -124,7 +124,7 @@ def refuse_many(columns: int) -> None:
         )
 
 
-def found_codes(made: CodeColumn, dtype: Any) -> tuple[np.ndarray, Callable]:
+def codes_by_facts(made: CodeColumn, dtype: Any) -> tuple[np.ndarray, Callable]:
     """Return a code for each fixed code of cells, by the discovered facts, and a function from words to codes."""
     fixed = np.full(FIXED, made.missing, dtype)
     if made.values or made.edges is None:
@@ -169,6 +169,6 @@ def _bins(edges, ends, dtype, first=0):
     return np.repeat(np.arange(first, first + len(codes), dtype=dtype), codes)
 
 
-def looked_up(cells: np.ndarray, fixed: np.ndarray, of_words: np.ndarray) -> np.ndarray:
+def look_up_codes(cells: np.ndarray, fixed: np.ndarray, of_words: np.ndarray) -> np.ndarray:
     """Return the codes of cells, from those of fixed codes and of words."""
     return np.concatenate([fixed, of_words]).take(cells, mode="clip")

@@ -56,12 +56,12 @@ def make_draft(
         values = None if name == label else _numbers(name, frame.n, pieces, marks)
         if name == label:
             of_label = tuple(dict.fromkeys((*LABEL_MARKS, *missing)))
-            seen = seen.union(*(_seen(piece(), of_label) for piece in pieces))
-            classes = _values(name, _once(frame, name), of_label)
+            seen = seen.union(*(_marks_in(piece(), of_label) for piece in pieces))
+            classes = _values(name, _values_to_look_at(frame, name), of_label)
             continue
         if values is None or np.isnan(values).any():
-            seen = seen.union(*(_seen(piece(), marks) for piece in pieces))
-        different = _once(frame, name) if values is None else np.unique(values)
+            seen = seen.union(*(_marks_in(piece(), marks) for piece in pieces))
+        different = _values_to_look_at(frame, name) if values is None else np.unique(values)
         if suggests_person(name) and len(different) > _FEW:  # whose rows they are is the unit, and nothing to learn
             ignored.append(name)
             continue
@@ -78,7 +78,7 @@ def almost_numeric(schema: Any, table: Any, missing: Sequence[str] = ()) -> dict
     frame, found = Frame(table), {}
     text = [column.name for column in schema.columns if isinstance(column, Category | Discovered)]
     for name in (*text, *schema.ignore):
-        array = _once(frame, name)
+        array = _values_to_look_at(frame, name)
         if _is_text(array.type):
             values = _values(name, array, _marks(missing))
             odd = [value for value in values if not _is_number(value) and not _AMOUNT.fullmatch(value)]
@@ -147,7 +147,7 @@ def remarks(schema: Any, table: Any, missing: Sequence[str] = (), decimal: str =
         if name in dates:
             continue
         if (values is None or (values == np.rint(values)).all()) and (
-            told := _told_of_codes(name, array, words, schema)
+            told := _remark_on_codes(name, array, words, schema)
         ):
             found.append(told)
             continue
@@ -164,7 +164,7 @@ def remarks(schema: Any, table: Any, missing: Sequence[str] = (), decimal: str =
     return found
 
 
-def _told_of_codes(name, array, words, schema):
+def _remark_on_codes(name, array, words, schema):
     """Return what to do about a column with very many different values, or None; only codes may say whose a row is."""
     known, different = len(array) - array.null_count, pc.count_distinct(array).as_py()
     unique = known > _FEW and different > _NEARLY * known
@@ -217,7 +217,7 @@ def check(schema: Any, table: Any) -> list[str]:
         index, values = texts(label, frame.column(label), marks)
         if declared.classes is not None:
             classes = {*map(text_of, declared.classes)}
-            findings += _undeclared(label, index, values, lambda value: value.strip() in classes or value in classes)
+            findings += _find_unknown(label, index, values, lambda value: value.strip() in classes or value in classes)
     return findings
 
 
@@ -295,7 +295,7 @@ def _with_leading_zeros(array):
     return found[0].as_py().strip() if len(found) else None
 
 
-def _once(frame, name):
+def _values_to_look_at(frame, name):
     """Return a column, or each value once, if it is text."""
     pieces = frame.pieces(name, LOOK)
     if not _is_text(pieces[0]().type):
@@ -365,7 +365,7 @@ def _date(name, array, format, marks):
     return Date(name, *ends, format=format, nullable=True, unconfirmed=guessed)
 
 
-def _seen(array, marks):
+def _marks_in(array, marks):
     """Return the marks that occur in a column."""
     if pa.types.is_dictionary(array.type):
         array = array.dictionary
@@ -391,7 +391,7 @@ def _differences(column, array, marks):
         index, values = texts(name, array, marks)
         missing, code = index < 0, coder(column)
         if not (isinstance(column, Category) and column.values is None):
-            findings += _undeclared(name, index, values, lambda value: code(value) is not None)
+            findings += _find_unknown(name, index, values, lambda value: code(value) is not None)
     return ([] if column.nullable else _count(name, missing, "missing values, and is not nullable")) + findings
 
 
@@ -400,7 +400,7 @@ def _count(name, rows, what):
     return [f"column {name!r} has {count:,} {what}"] if count else []
 
 
-def _undeclared(name, index, values, knows):
+def _find_unknown(name, index, values, knows):
     unknown = [k for k, value in enumerate(values) if value is not None and not knows(value)]
     rows = np.isin(index, unknown)
     if not rows.any():

@@ -16,7 +16,7 @@ import pyarrow as pa
 from dpfast.kernels.own import frozen
 from dpfast.parts import MemoryParts, Piece
 from dpfast.parts.blocks import BLOCK_BYTES, Table, map_blocks, slices
-from dpfast.tables.arrays import narrowest, taken
+from dpfast.tables.arrays import narrowest, take_entries
 from dpfast.tables.arrow import (
     ArrayStore,
     CellStore,
@@ -29,10 +29,10 @@ from dpfast.tables.arrow import (
     numbers,
     texts,
 )
-from dpfast.tables.cells import SURVEYED, CodeColumn, bin_search, counted_cells, date_codes, number_codes, surveyed
+from dpfast.tables.cells import SURVEYED, CodeColumn, bin_search, count_cells, date_codes, number_codes, survey_cells
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.columns import Boolean, Category, Date, Numeric, coder, refuse_lacking, text_of
-from dpfast.tables.discovered import Discovered, found_codes, looked_up, places_of
+from dpfast.tables.discovered import Discovered, codes_by_facts, look_up_codes, places_of
 from dpfast.tables.labels import LabelColumn, Labels, class_numbers, column_of, missing_labels
 from dpfast.tables.objects import Fault
 from dpfast.tables.schema import Label, Schema
@@ -66,7 +66,7 @@ class Encoding:
     """Tables of one schema that are read block by block, to become codes.
 
     `storage` returns a store for an array of a dtype, in memory or elsewhere. `unit` names the column of the unit of
-    each row; `units.whole()` then returns numbers of units. An unconfirmed draft is refused.
+    each row; `units.read_all()` then returns numbers of units. An unconfirmed draft is refused.
 
     A row without a label is counted in `n`, which is also the length and numbers rows, and nothing else is kept of it:
     codes, counts and labels are those of the other rows.
@@ -108,9 +108,9 @@ class Encoding:
                 has_label = labels[0] >= 0
                 if not has_label.all():
                     kept, labels = np.flatnonzero(has_label), (labels[0][has_label], labels[1])
-            units = None if self.units is None else self.units.read(frame.told_apart(self.units.name))
+            units = None if self.units is None else self.units.read(frame.distinguish_cells(self.units.name))
         except Fault as fault:
-            raise self._placed(fault, None) from None
+            raise self._with_row(fault, None) from None
         try:
             arrays = (frame.column(reader.column.name) for reader in self._readers)
             parts = [
@@ -118,7 +118,7 @@ class Encoding:
                 for reader, array in zip(self._readers, arrays, strict=True)
             ]
         except Fault as fault:
-            raise self._placed(fault, kept) from None
+            raise self._with_row(fault, kept) from None
         complete = np.broadcast_to(True, frame.n)  # which takes no memory
         self._have_labels.append(complete if labels is None or kept is None else has_label)
         vars(self).pop("labelled", None)
@@ -131,7 +131,7 @@ class Encoding:
             self.units.append(units)
         self.n += frame.n
 
-    def _placed(self, fault, rows):
+    def _with_row(self, fault, rows):
         """Return the fault with the number of its row among all, which was counted among some `rows` of a table."""
         row = fault.row if rows is None or fault.row is None else int(rows[fault.row])
         return Fault(fault.column, fault.what, None if row is None else self.n + row)
@@ -156,14 +156,14 @@ class Encoding:
 
     def __getitem__(self, rows: Any) -> "Encoding":
         """Return the rows that a mask or a slice selects."""
-        (picked,) = self._picked([np.arange(self.n)[rows]])  # for columns of bytes much faster than a mask
+        (picked,) = self._pick_groups([np.arange(self.n)[rows]])  # for columns of bytes much faster than a mask
         return picked
 
     def split(self, mask: np.ndarray) -> "list[Encoding]":
         """Return the rows outside and inside a mask; this encoding loses its columns, so that none is held twice."""
-        return self._picked([np.flatnonzero(~mask), np.flatnonzero(mask)], move=True)
+        return self._pick_groups([np.flatnonzero(~mask), np.flatnonzero(mask)], move=True)
 
-    def _picked(self, groups, move=False):
+    def _pick_groups(self, groups, move=False):
         """Return encodings of groups of rows; the columns of this one can be freed one by one."""
         place = None if self.labelled is None else np.cumsum(self.labelled) - 1  # among the rows that are kept
         masks = [np.ones(len(rows), bool) if place is None else self.labelled[rows] for rows in groups]
@@ -184,7 +184,7 @@ class Encoding:
     def labels(self) -> LabelColumn:
         """Return the labels of the rows that have one, as the classes of the schema if it declares them."""
         assert self._label is not None
-        return label_column(self._label, *self.spelled())
+        return label_column(self._label, *self.label_numbers())
 
     def labels_or_none(self) -> Any:
         """Return the labels of all rows, as an array of objects with None for those without one, if there are any."""
@@ -194,21 +194,21 @@ class Encoding:
         labels[self.labelled] = self.labels().tolist()
         return labels
 
-    def spelled(self) -> tuple[np.ndarray, list]:
+    def label_numbers(self) -> tuple[np.ndarray, list]:
         """Return the labels as numbers of their identities, and the identities."""
         assert self._labels is not None
-        return self._labels.whole()
+        return self._labels.read_all()
 
     def spellings(self) -> set:
         """Return the identities of the labels that occur."""
-        index, values = self.spelled()
+        index, values = self.label_numbers()
         return {values[k] for k in np.unique(index).tolist()}
 
     def counts(self) -> Counts:
         """Count the rows of each cell of the survey and of each word of the undeclared columns, and of each label."""
-        labels = Counter() if self._labels is None else tally(*self._labels.whole())
+        labels = Counter() if self._labels is None else tally(*self._labels.read_all())
         every = [*zip(self._readers, self._stores, strict=True)]
-        fixed = [self._counted(*each, surveyed(), SURVEYED) for each in every]
+        fixed = [self._count(*each, survey_cells(), SURVEYED) for each in every]
         return Counts(fixed, [self._words(reader.column, stores) for reader, stores in every], labels)
 
     def cells(self, looks: Sequence) -> list:
@@ -227,10 +227,10 @@ class Encoding:
         """
         every = zip(self._readers, self._stores, looks, strict=True)
         return [
-            None if look is None else self._counted(reader, stores, *places_of(*look)) for reader, stores, look in every
+            None if look is None else self._count(reader, stores, *places_of(*look)) for reader, stores, look in every
         ]
 
-    def _counted(self, reader, stores, places, size, of_word=None):
+    def _count(self, reader, stores, places, size, of_word=None):
         """Return the counts of a column by places, or None if it is declared or has only words.
 
         What has a place of `size` or more is not counted, as words without `of_word`.
@@ -238,12 +238,12 @@ class Encoding:
         if isinstance(reader.column, Discovered) and reader.column.to_find:
             codes, words = stores[0].codes, stores[0].words
         elif isinstance(reader.column, Numeric) and reader.column.to_find:
-            image, words = stores[0].whole(), ()
+            image, words = stores[0].read_all(), ()
             codes = lambda block: number_codes(image[block])  # noqa: E731
         else:
             return None
         of_words = self._of_words(words, of_word, np.int32) if of_word else None
-        blocks = (counted_cells(codes(block), places, size, of_words) for block in slices(self.held, _CODED))
+        blocks = (count_cells(codes(block), places, size, of_words) for block in slices(self.held, _CODED))
         return sum(blocks, np.zeros(size, np.int64))
 
     def _of_words(self, words, of_word, dtype):
@@ -251,13 +251,13 @@ class Encoding:
         known = self._storage.of(len(words))(dtype)
         for some in words.blocks() if len(words) else ():
             known.append(np.fromiter(map(of_word, some), dtype, len(some)))
-        return known.whole()
+        return known.read_all()
 
     @staticmethod
     def _words(column, stores):
         if not column.to_find or isinstance(column, Numeric):
             return Counter()
-        return stores[0].words.counts() if isinstance(column, Discovered) else tally(*stores[0].whole())
+        return stores[0].words.counts() if isinstance(column, Discovered) else tally(*stores[0].read_all())
 
     def table(self, schema: Schema | None = None) -> CodeTable:
         """Return all rows as codes, by this schema after the discovery, if there was one."""
@@ -266,25 +266,25 @@ class Encoding:
         for column, declared, stores in zip(schema.columns, self.schema.columns, self._stores, strict=True):
             if declared.to_find:
                 reader = READERS[type(column)](column)
-                stores = [self._coded(reader, made, stores[0]) for made in reader.made]
-            arrays += [frozen(store.whole()) for store in stores]
+                stores = [self._codes_of(reader, made, stores[0]) for made in reader.made]
+            arrays += [frozen(store.read_all()) for store in stores]
         return CodeTable.of_columns(schema.code_columns, self.held, arrays)
 
-    def numbered(self, schema: Schema, known: Labels) -> Table:
+    def to_codes(self, schema: Schema, known: Labels) -> Table:
         """Return all rows as codes by this schema after the discovery, and their classes, as a table of one part."""
         table = self.table(schema)
         return Table(MemoryParts([Piece(table, known.codes)]), self.n, table.row_of_zeros(), known, self.complete)
 
-    def _coded(self, reader, made, store):
+    def _codes_of(self, reader, made, store):
         """Return the codes of a stored image, by the reader of the discovered column."""
         codes = self._storage(_dtype(made))
         if isinstance(reader.column, Discovered):
-            fixed, of_word = found_codes(made, _dtype(made))
+            fixed, of_word = codes_by_facts(made, _dtype(made))
             of_words = self._of_words(store.words, of_word, fixed.dtype)
             for block in slices(self.held, _CODED):
-                codes.append(looked_up(store.codes(block), fixed, of_words))
+                codes.append(look_up_codes(store.codes(block), fixed, of_words))
             return codes
-        image = store.whole()
+        image = store.read_all()
         for block in slices(self.held, _CODED):
             part = (image[0][block], image[1]) if isinstance(image, tuple) else image[block]
             codes.append(reader.codes(made, part))
@@ -299,7 +299,7 @@ class Encoding:
         index, known = frame.identities(name, missing_labels(self._label._known, self.schema.missing_values))
         if self._label.classes is not None:
             codes = class_numbers(known, np.array(self._label.classes), -1)
-            wrong = np.flatnonzero(taken(np.array([*codes, 0]), index) < 0) if -1 in codes else ()
+            wrong = np.flatnonzero(take_entries(np.array([*codes, 0]), index) < 0) if -1 in codes else ()
             if len(wrong):
                 some = ", ".join(repr(text_of(each)) for each in self._label.classes[:8])
                 raise Fault(name, f"has a label that is not declared; the classes are {some}", int(wrong[0]))
@@ -309,9 +309,9 @@ class Encoding:
 def _pick(new, store, rows):
     """Append some rows of a stored column to another one."""
     if isinstance(store, CellStore):
-        new.append(store.picked(rows))
+        new.append(store.pick_cells(rows))
         return
-    whole = store.whole()
+    whole = store.read_all()
     new.append((whole[0][rows], whole[1]) if isinstance(whole, tuple) else whole[rows])
 
 
@@ -320,7 +320,7 @@ def label_column(label: Label, numbers: np.ndarray, identities: list) -> LabelCo
     if label.classes is None:
         return column_of(numbers, identities, None)
     known = class_numbers(identities, np.array(label.classes), -1)  # -1 for no row
-    return LabelColumn(taken(np.array(known, narrowest(len(label.classes))), numbers), np.array(label.classes))
+    return LabelColumn(take_entries(np.array(known, narrowest(len(label.classes))), numbers), np.array(label.classes))
 
 
 class _Reader:
@@ -426,8 +426,8 @@ class _Cells(_Reader):
 
     def codes(self, made, image):
         cells, words = image
-        fixed, of_word = found_codes(made, _dtype(made))
-        return looked_up(cells, fixed, np.fromiter(map(of_word, words), fixed.dtype, len(words)))
+        fixed, of_word = codes_by_facts(made, _dtype(made))
+        return look_up_codes(cells, fixed, np.fromiter(map(of_word, words), fixed.dtype, len(words)))
 
 
 READERS: dict[type, Callable] = {Numeric: _Numbers, Category: _Texts, Boolean: _Truths, Date: _Days, Discovered: _Cells}

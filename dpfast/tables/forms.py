@@ -108,7 +108,7 @@ def iso_dates(order: str) -> Callable[[str], str]:
     `order` is "dmy" or "mdy".
     """
 
-    def written(text: str) -> str:
+    def rewrite(text: str) -> str:
         found = _SLASHES.fullmatch(text)
         if found is None:
             return text
@@ -119,4 +119,4 @@ def iso_dates(order: str) -> Callable[[str], str]:
         except ValueError:
             return text
 
-    return written
+    return rewrite

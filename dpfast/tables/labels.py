@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike
 
-from dpfast.tables.arrays import as_objects, is_dask, narrowest, refuse_masked, taken
+from dpfast.tables.arrays import as_objects, is_dask, narrowest, refuse_masked, take_entries
 from dpfast.tables.arrow import Frame, identities
 from dpfast.tables.cells import LABEL_MARKS
 from dpfast.tables.columns import text_of
@@ -65,7 +65,7 @@ class LabelColumn:
     def shape(self) -> tuple[int, ...]:
         return self.numbers.shape
 
-    def seen(self) -> np.ndarray:
+    def distinct_labels(self) -> np.ndarray:
         """Return the labels that occur, sorted."""
         numbers = _distinct(self.numbers)
         return np.unique(self.spellings[numbers[numbers >= 0]])
@@ -105,7 +105,7 @@ def missing_labels(classes: Any, marks: Iterable[str] = ()) -> tuple[str, ...]:
     return tuple(mark for mark in dict.fromkeys((*LABEL_MARKS, *marks)) if mark not in declared)
 
 
-def present(y: Any, classes: ArrayLike | None = None) -> tuple[Any, Any, np.ndarray | None]:
+def drop_missing(y: Any, classes: ArrayLike | None = None) -> tuple[Any, Any, np.ndarray | None]:
     """Return the labels that are not missing, and a mask of their rows, or None if all have one.
 
     Whether a label is missing depends on it alone, and on the declared classes. Labels without a type are returned as
@@ -114,7 +114,7 @@ def present(y: Any, classes: ArrayLike | None = None) -> tuple[Any, Any, np.ndar
     marks = missing_labels(classes)
     plain_array = isinstance(getattr(y, "dtype", None), np.dtype)
     if isinstance(y, LabelColumn):
-        return _present_of_column(y, marks)
+        return _drop_missing_spellings(y, marks)
     if hasattr(y, "__len__") and not isinstance(y, list | tuple) and (not plain_array or y.dtype.kind == "T"):
         refuse_masked("y", y)
         y = np.asarray(y, object)  # of pandas, polars or Arrow, or texts of any length
@@ -134,14 +134,14 @@ def present(y: Any, classes: ArrayLike | None = None) -> tuple[Any, Any, np.ndar
     return y[has_label], known, has_label
 
 
-def _present_of_column(y, marks):
-    """Like `present`, for labels of which each spelling is stored once; if marks leave, integers may be left."""
+def _drop_missing_spellings(y, marks):
+    """Like `drop_missing`, for labels of which each spelling is stored once; if marks leave, integers may be left."""
     texts = y.dtype.kind == "U"
     is_label = ~np.isin(np.char.strip(y.spellings), marks) if texts else np.ones(len(y.spellings), bool)
     if is_label.all() and (y.numbers >= 0).all():
         return y, None, None
-    has_label = taken(np.append(is_label, False), y.numbers)
-    numbers = taken(np.append(np.cumsum(is_label) - 1, -1).astype(y.numbers.dtype), y.numbers[has_label])
+    has_label = take_entries(np.append(is_label, False), y.numbers)
+    numbers = take_entries(np.append(np.cumsum(is_label) - 1, -1).astype(y.numbers.dtype), y.numbers[has_label])
     spellings = y.spellings[is_label]
     return LabelColumn(numbers, spellings if is_label.all() else tidy_labels(spellings)), None, has_label
 
@@ -151,7 +151,7 @@ def rows_to_count(y: Any, neighbors: str, classes: ArrayLike | None = None, name
 
     Under "replace" figures take the number of rows as public, and rows without a label are refused.
     """
-    has_label = present(y, classes)[2]
+    has_label = drop_missing(y, classes)[2]
     if has_label is not None and neighbors == "replace":
         raise ValueError(
             f"{name} lacks some labels, and the number of rows with one is "
@@ -162,7 +162,7 @@ def rows_to_count(y: Any, neighbors: str, classes: ArrayLike | None = None, name
 
 def codes_of_labelled(y: Any, classes: ArrayLike | None = None) -> tuple[Labels, np.ndarray | None]:
     """Return the labels that are not missing, like `class_codes`, and a mask of their rows, or None if all have one."""
-    y, known, has_label = present(y, classes)
+    y, known, has_label = drop_missing(y, classes)
     if known is None:
         return class_codes(y, None, classes), has_label
     if classes is not None:
@@ -200,7 +200,7 @@ def class_codes(y: Any, n: int | None, classes: ArrayLike | None = None) -> Labe
         if n is not None and len(cells[0]) != n:
             check_consistent_length(np.empty(n), cells[0])
         return labels_of(cells[0], cells[1], classes)
-    y, seen = seen_labels(y)
+    y, seen = distinct_labels(y)
     if n is not None and len(y) != n:
         check_consistent_length(np.empty(n), y)
     if len(seen) and seen.dtype.kind not in _DISCRETE:
@@ -210,7 +210,7 @@ def class_codes(y: Any, n: int | None, classes: ArrayLike | None = None) -> Labe
             f"y has {len(seen)} different labels, and a model publishes their set: more than {MOST_READ_OFF} must be "
             "declared by classes="
         )
-    known = seen if classes is None else _declared(classes)
+    known = seen if classes is None else _read_classes(classes)
     _refuse_unsaved(known)
     unknown = [] if classes is None else _beyond(seen, known)
     if unknown:
@@ -218,7 +218,7 @@ def class_codes(y: Any, n: int | None, classes: ArrayLike | None = None) -> Labe
     _refuse_few(known, classes is not None)
     if isinstance(y, LabelColumn):
         places = _places(known, y.spellings).astype(narrowest(len(known) + 1))
-        return Labels(taken(places, y.numbers), known, classes is not None)
+        return Labels(take_entries(places, y.numbers), known, classes is not None)
     return Labels(_places(known, y), known, classes is not None)
 
 
@@ -228,10 +228,10 @@ def labels_of(numbers: np.ndarray, identities: list, classes: Any, kind: str | N
     `numbers` has the number of the identity of each row (`dpfast.tables.objects`). The type of the classes is `kind`,
     or that of their declaration.
     """
-    known = _declared(typed(classes, kind))
+    known = _read_classes(as_type(classes, kind))
     _refuse_unsaved(known)
     codes = np.array([*class_numbers(identities, known, -1), -1], narrowest(len(known)))
-    codes = taken(codes, numbers)
+    codes = take_entries(codes, numbers)
     if (codes < 0).any():
         _refuse_undeclared(int(np.argmax(codes < 0)), known)
     _refuse_few(known, True)
@@ -257,7 +257,7 @@ def _cells(y, marks=None):
     if not isinstance(y, list | tuple) and not _is_objects(y):
         return None
     if isinstance(y, list | tuple) and len(y) and (array := array_of_one_type(y)) is not None:
-        return _checked(*identities("y", array, marks or ()), marks is None)
+        return _check_identities(*identities("y", array, marks or ()), marks is None)
     held = as_objects(y)
     if held.ndim == 2 and held.shape[1] == 1:
         from sklearn.utils.validation import column_or_1d
@@ -266,12 +266,12 @@ def _cells(y, marks=None):
     if held.ndim != 1 or not len(held):
         return None  # refused as arrays are
     try:
-        return _checked(*Frame({"y": held}).identities("y", marks or ()), marks is None)
+        return _check_identities(*Frame({"y": held}).identities("y", marks or ()), marks is None)
     except Fault as fault:
         raise ValueError(f"y {fault.what}; {_HELD}") from None
 
 
-def _checked(numbers, known, complete=True):
+def _check_identities(numbers, known, complete=True):
     """Return labels as numbers of identities; refuse what no array of text holds and, by default, missing labels."""
     _refuse_nul(known)
     if any(each.startswith(f"{OTHER}bytes") for each in known):
@@ -303,8 +303,8 @@ def class_values(identities: Iterable[str]) -> np.ndarray:
     texts = [
         str(int(text == "true")) if each.startswith(TRUTH) else text for each, text in zip(known, texts, strict=True)
     ]
-    values = typed(texts, "integer")
-    return np.asarray(typed(texts, "float") if values is texts else values)
+    values = as_type(texts, "integer")
+    return np.asarray(as_type(texts, "float") if values is texts else values)
 
 
 def labels_as_they_are(y: Any, name: str = "y") -> np.ndarray:
@@ -329,7 +329,7 @@ def are_equal(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     return (numbers[0] == numbers[1]) & (numbers[0] >= 0)
 
 
-def _declared(classes):
+def _read_classes(classes):
     """Return the declared set, sorted; refuse labels that an array of one type would change."""
     refuse_masked("classes", classes)
     kinds = {next((of for of in _KINDS if issubclass(each, of)), each) for each in set(map(type, classes))}
@@ -378,12 +378,12 @@ def _beyond(seen, known):
     return np.setdiff1d(seen, known).tolist()
 
 
-def seen_labels(y: Any) -> tuple[Any, np.ndarray]:
+def distinct_labels(y: Any) -> tuple[Any, np.ndarray]:
     """Return labels as an array or a LabelColumn, and those that occur, sorted; refuse missing and impossible ones."""
     if isinstance(y, LabelColumn):
         if (y.numbers < 0).any():
             raise ValueError(f"Input y contains NaN, or no label, in row {int(np.argmin(y.numbers)) + 1}")
-        return y, y.seen()
+        return y, y.distinct_labels()
 
     from sklearn.utils import assert_all_finite
     from sklearn.utils.multiclass import check_classification_targets
@@ -391,7 +391,7 @@ def seen_labels(y: Any) -> tuple[Any, np.ndarray]:
 
     if (cells := _cells(y)) is not None:
         y = LabelColumn(cells[0], class_values(cells[1]))
-        return y, y.seen()
+        return y, y.distinct_labels()
     if not (type(y) is np.ndarray and y.ndim == 1):
         _refuse_nul(y)
         y = column_or_1d(y, warn=True)
@@ -506,7 +506,7 @@ def refuse_floating(kind: str | None, name: str | None) -> None:
         )
 
 
-def typed(labels: Iterable | None, kind: str | None) -> Any:
+def as_type(labels: Iterable | None, kind: str | None) -> Any:
     """Return labels as an array of a type, or unchanged if there is no type or one of them does not have it."""
     if labels is None or kind in (None, "cells"):
         return labels
@@ -527,14 +527,14 @@ def typed(labels: Iterable | None, kind: str | None) -> Any:
 def column_of(numbers: np.ndarray, identities: list, kind: str | None) -> LabelColumn:
     """Return labels of which nothing is declared, in the type `kind`, or in the one that all of them have."""
     texts = [plain(each) for each in identities]
-    values = typed(texts, kind)
+    values = as_type(texts, kind)
     if values is texts:
         all_text = kind is None and not any(each.startswith("\0") for each in identities)
         values = tidy_labels(texts) if all_text else class_values(identities)
     return LabelColumn(numbers, np.asarray(values))
 
 
-def published_classes(identities: Sequence[str], kind: str | None) -> np.ndarray:
+def classes_of_identities(identities: Sequence[str], kind: str | None) -> np.ndarray:
     """Return the published labels as classes, sorted; `kind` is that of `label_kind`."""
     found = [each for each in identities if not each.endswith("\0")]  # which arrays of text do not keep
     return np.unique(column_of(np.arange(len(found)), found, kind).spellings) if found else np.empty(0, str)
@@ -546,7 +546,7 @@ def labels_among(numbers: np.ndarray, identities: Iterable, classes: np.ndarray,
     `numbers` has the number of the identity of each row.
     """
     codes = class_numbers(identities, classes, class_numbers([other], classes, -1)[0])
-    return LabelColumn(taken(np.array(codes, narrowest(len(classes))), numbers), classes)
+    return LabelColumn(take_entries(np.array(codes, narrowest(len(classes))), numbers), classes)
 
 
 def class_numbers(identities: Iterable, classes: np.ndarray, rest: int) -> list[int]:

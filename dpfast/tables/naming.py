@@ -72,12 +72,12 @@ def _words_of(name):
 
 def alike(names):
     """Return the names that differ from another one only in capitals, blanks or how they write the same number."""
-    folded = [_folded("".join(str(name).split()).casefold()) for name in names]
+    folded = [_fold_number("".join(str(name).split()).casefold()) for name in names]
     times = Counter(folded)
     return [name for name, fold in zip(names, folded, strict=True) if times[fold] > 1]
 
 
-def _folded(text):
+def _fold_number(text):
     return str(Decimal(text).normalize()) if _NUMBER.fullmatch(text) else text
 
 

@@ -103,7 +103,7 @@ def array_of(name: str, values: Sequence[Any]) -> pa.Array:
     kinds = {_kind(each) for each in types}
     _refuse_zones(name, values, types)
     if len(kinds) > 1 and kinds <= _AS_IN_A_FILE:
-        return _written(name, values)
+        return _as_texts(name, values)
     kind = _one_kind(name, values, types)
     if kind is None:
         return pa.nulls(len(values))
@@ -114,7 +114,7 @@ def array_of(name: str, values: Sequence[Any]) -> pa.Array:
     if kind == "numbers":
         found = _numbers(values, types)
         if found is None:
-            return _written(name, values)
+            return _as_texts(name, values)
         return found if found.null_count < len(found) else pa.nulls(len(found))  # NaN alone could be of any kind
     if kind.startswith(_UNITS):
         return pa.array(np.array([np.array("NaT", kind) if is_missing(value) else value for value in values], kind))
@@ -188,7 +188,7 @@ def _numbers(values, types):
     return pa.array([None if is_missing(value) else float(value) for value in values], pa.float64())
 
 
-def _written(name, values):
+def _as_texts(name, values):
     """Return values as texts, each as it is written in a file."""
     try:
         return pa.array([None if is_missing(value) else _text(value) for value in values], _TEXT)

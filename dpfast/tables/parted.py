@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from dpfast.parts import MemoryParts, Piece
 from dpfast.parts.blocks import Spool, Storage, Table
-from dpfast.tables.arrays import is_dask, is_frame, is_ray, is_spark, narrowest, parts_of, taken
+from dpfast.tables.arrays import is_dask, is_frame, is_ray, is_spark, narrowest, parts_of, take_entries
 from dpfast.tables.arrow import ArrayStore, distinct, header_of
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.columns import Category
@@ -27,9 +27,9 @@ from dpfast.tables.labels import (
     class_codes,
     class_values,
     codes_of_labelled,
+    distinct_labels,
+    drop_missing,
     label_kind,
-    present,
-    seen_labels,
 )
 from dpfast.tables.marks import AsRead, arrays_of, digest
 from dpfast.tables.schema import Label, Schema
@@ -40,12 +40,12 @@ from dpfast.tables.sources import (
     array_header,
     count_rows,
     labels_beside,
-    picked,
+    pick_rows,
     unit_column,
     units_of,
 )
 from dpfast.tables.streams import MEMORY
-from dpfast.tables.words import HELD, Counts, Words, added, tally
+from dpfast.tables.words import HELD, Counts, Words, add_counts, tally
 
 
 class Parted(Source):
@@ -104,7 +104,7 @@ class Parted(Source):
         """Return the parts, in which arrays are tables."""
         if self._array_names is None:
             return parts_of(self._table, self.y, columns=columns)
-        return self._raw.map(_named, self._array_names)
+        return self._raw.map(_name_columns, self._array_names)
 
     @property
     def labelled(self) -> bool:
@@ -122,14 +122,14 @@ class Parted(Source):
     def like(self) -> Any:
         return self._outline
 
-    def encoded(self, schema: Schema, label: Label | None, unit: str | None = None) -> "PartedEncoding":
+    def encode(self, schema: Schema, label: Label | None, unit: str | None = None) -> "PartedEncoding":
         names = [*schema.names, *([] if label is None else [label.name])]
         return PartedEncoding(self._tables(names), schema, label)
 
     def vectors(self, classes: Any = None, *, one_column: bool = False) -> Table:
         return numbers_in_parts(self._raw, classes, one_column=one_column)
 
-    def bounded(self, units: Any, schema: Schema | None, label: Label | None, choose: Callable) -> "Parted":
+    def limit_units(self, units: Any, schema: Schema | None, label: Label | None, choose: Callable) -> "Parted":
         name = units if isinstance(units, str) else None
         if schema is None:
             if name is not None:
@@ -155,7 +155,7 @@ class PartedEncoding:
     def labels(self) -> Any:
         """Return the distinct labels."""
         assert self.label is not None
-        return label_column(self.label, *self.spelled())
+        return label_column(self.label, *self.label_numbers())
 
     def counts(self) -> Counts:
         """Return the counts, like `Encoding.counts`.
@@ -163,7 +163,7 @@ class PartedEncoding:
         Parts send at most HELD words at a time, all parts together. The words are stored like those of a table in
         memory: at most HELD of a column and those received last in memory, the others in runs that may be in a file.
         """
-        counts, storage = self._parts.sum(_counted), Storage(Spool(MEMORY))
+        counts, storage = self._parts.sum(_counts_of), Storage(Spool(MEMORY))
         words = [Words(storage) for _ in self.schema.columns]
         for own in _shares(self._parts.each(_numbers_of_words)):
             for answer in self._parts.each(_some_words, own=own):
@@ -176,14 +176,14 @@ class PartedEncoding:
         """Return the counts, like `Encoding.cells`."""
         return self._parts.sum(_cells, looks).of
 
-    def numbered(self, schema: Schema, known: Labels) -> Table:
-        """Return all rows as codes, with the numbers of their classes, like `Encoding.numbered`."""
+    def to_codes(self, schema: Schema, known: Labels) -> Table:
+        """Return all rows as codes, with the numbers of their classes, like `Encoding.to_codes`."""
         like = CodeTable.of_columns(schema.code_columns, 1)
         numbers = dict(zip(self._spellings, known.codes.tolist(), strict=True))
-        return Table(self._parts.map(_coded, schema, numbers), self.n, like, known, self.complete)
+        return Table(self._parts.map(_encode, schema, numbers), self.n, like, known, self.complete)
 
-    def spelled(self) -> tuple[np.ndarray, list]:
-        """Return the distinct labels, like `Encoding.spelled`."""
+    def label_numbers(self) -> tuple[np.ndarray, list]:
+        """Return the distinct labels, like `Encoding.label_numbers`."""
         return np.arange(len(self._spellings)), self._spellings
 
     @cached_property
@@ -234,30 +234,30 @@ def numbers_in_parts(raw: Any, classes: Any = None, *, one_column: bool = False)
     seen = np.unique(np.concatenate([labels for labels, _ in answers]))
     known = class_codes(seen, len(seen), classes)
     n, like = sum(fact[0] for fact in facts), _like(*facts[0][1:])
-    return Table(raw.map(_numbered, known.classes), n, like, known, all(complete for _, complete in answers))
+    return Table(raw.map(_number_labels, known.classes), n, like, known, all(complete for _, complete in answers))
 
 
 def bound_parts(parts: Any, units: Any, choose: Callable) -> Any:
     """Return the kept rows of each unit, each in its part, of type `_Read` or `AsRead`.
 
-    `choose` is as in `Source.bounded`. Rows are chosen among the rows of all parts together, in their order, so that a
-    unit whose rows are in several parts keeps no more rows than one whose rows are in one part. The parts return the
-    unit of each row. This process chooses the rows, and tells each part which of its rows are kept.
+    `choose` is as in `Source.limit_units`. Rows are chosen among the rows of all parts together, in their order, so
+    that a unit whose rows are in several parts keeps no more rows than one whose rows are in one part. The parts return
+    the unit of each row. This process chooses the rows, and tells each part which of its rows are kept.
     """
     name = units if isinstance(units, str) else None
     units = np.asarray(units) if is_dask(units) else units
     sizes = parts.each(_size)
     if name is not None:
-        units = units_of({name: _joined(name, parts.each(_owners))}, name)
+        units = units_of({name: _join(name, parts.each(_owners))}, name)
     kept = choose(units)
     n = len(units) if kept is None else len(kept)
     if n != sum(sizes):
         raise ValueError(f"units must have an entry for each row: {n} entries, and {sum(sizes)} rows of X")
     masks = [None] * len(sizes) if kept is None else map(np.packbits, np.split(kept, np.cumsum(sizes)[:-1]))
-    return parts.map(_kept, own=[*masks])
+    return parts.map(_keep_rows, own=[*masks])
 
 
-def _joined(name, arrays):
+def _join(name, arrays):
     """Return the columns of all parts as one."""
     arrays = [array for array in arrays if len(array)] or arrays[:1]
     kinds = sorted({str(array.type) for array in arrays})
@@ -287,7 +287,7 @@ class _Read(Encoding):
     @cached_property
     def mark(self) -> bytes:
         """Return a digest of what was read: which rows have labels, features, labels and units in their order."""
-        stored = [store.whole() for stores in self._all_stores() for store in stores]
+        stored = [store.read_all() for stores in self._all_stores() for store in stores]
         blocks = (block for each in stored if isinstance(each, tuple) for block in _blocks(each[1]))
         arrays = [each[0] if isinstance(each, tuple) else each for each in stored]
         return digest(*arrays, *map(repr, blocks), *arrays_of(self.owners), *arrays_of(self.labelled))
@@ -303,7 +303,7 @@ def _words_of(column, stores):
         return stores[0].words
     words = Words(ArrayStore)
     if isinstance(column, Category) and column.to_find:
-        totals = tally(*stores[0].whole())
+        totals = tally(*stores[0].read_all())
         words.append([*totals], np.array([*totals.values()], np.int64))
     return words
 
@@ -316,7 +316,7 @@ def _sizes(encoding):
     return encoding.n, encoding.held
 
 
-def _counted(encoding):
+def _counts_of(encoding):
     counts = encoding.counts()
     return Counts(counts.fixed, [], counts.labels)
 
@@ -328,7 +328,7 @@ class _Cells:
         self.of = of
 
     def __add__(self, other: "_Cells") -> "_Cells":
-        return _Cells(added(self.of, other.of))
+        return _Cells(add_counts(self.of, other.of))
 
 
 def _cells(encoding, looks):
@@ -343,10 +343,10 @@ def _some_words(encoding, share):
     return [(column, *encoding.words[column].some(start, stop)) for column, start, stop in share]
 
 
-def _coded(encoding, schema, numbers):
-    labels, spellings = encoding.spelled()
+def _encode(encoding, schema, numbers):
+    labels, spellings = encoding.label_numbers()
     place = np.array([numbers.get(each, -1) for each in spellings], narrowest(len(numbers)))
-    return Piece(encoding.table(schema), taken(place, labels))
+    return Piece(encoding.table(schema), take_entries(place, labels))
 
 
 class _Dense(NamedTuple):
@@ -388,7 +388,7 @@ class _Named(tuple):
     mark = b""  # becomes that of the part
 
 
-def _named(rows, names):
+def _name_columns(rows, names):
     X, y = rows
     if hasattr(X, "iloc"):
         return _Named((X.set_axis([*names], axis=1), y))
@@ -418,14 +418,14 @@ def _facts(rows):
 
 def _labels_seen(rows, classes):
     """Return the labels that occur, and whether every row has one."""
-    y, known, kept = present(rows[1], classes)
-    return seen_labels(y if known is None else LabelColumn(y, class_values(known)))[1], kept is None
+    y, known, kept = drop_missing(rows[1], classes)
+    return distinct_labels(y if known is None else LabelColumn(y, class_values(known)))[1], kept is None
 
 
-def _numbered(rows, classes):
+def _number_labels(rows, classes):
     X, y = rows
     labels, kept = codes_of_labelled(y, classes)
-    return Piece(X if kept is None else picked(X, None, kept, len(kept))[0], labels.codes)
+    return Piece(X if kept is None else pick_rows(X, None, kept, len(kept))[0], labels.codes)
 
 
 def _like(d, dtype, form, names):
@@ -460,9 +460,9 @@ def _size(rows):
     return len(rows) if isinstance(rows, _Read) else count_rows(rows[0])
 
 
-def _kept(rows, mask):
+def _keep_rows(rows, mask):
     """Return the rows of a part that are kept; None stands for all."""
     kept = None if mask is None else np.unpackbits(mask, count=_size(rows)).astype(bool)
     if not isinstance(rows, _Read):
-        return AsRead(picked(*rows, kept, _size(rows)))
+        return AsRead(pick_rows(*rows, kept, _size(rows)))
     return rows if kept is None else rows[kept]

@@ -7,7 +7,7 @@ from dpfast.kernels import reals, signs
 from dpfast.parts.blocks import BLOCK_BYTES, map_blocks, slices
 from dpfast.tables.arrays import as_numbers, check_shape
 from dpfast.tables.bit_matrix import BitMatrix
-from dpfast.tables.code_bits import packed_codes
+from dpfast.tables.code_bits import pack_codes
 
 LARGEST = 1e28  # entry, so that no sum of 2**31 leaves float32
 
@@ -17,7 +17,7 @@ def projectable(X):
 
     Codes are read as bits.
     """
-    X = packed_codes(X)
+    X = pack_codes(X)
     if isinstance(X, BitMatrix):
         check_shape(X.shape)
         return X

@@ -33,7 +33,7 @@ def replace_file(path: str | os.PathLike, write: Callable[[BinaryIO], Any], mode
     unchanged.
     """
     path = Path(path)
-    with _written(path, write, mode) as partial:
+    with _new_file(path, write, mode) as partial:
         os.replace(partial, path)
         if os.name == "posix":  # otherwise a power failure could restore the old file
             folder = os.open(path.absolute().parent, os.O_RDONLY)
@@ -45,12 +45,12 @@ def replace_file(path: str | os.PathLike, write: Callable[[BinaryIO], Any], mode
 
 def rehearse_file(path: str | os.PathLike, write: Callable[[BinaryIO], Any], mode: int = 0o666) -> None:
     """Write a file beside this one to the disk and remove it; fails if `replace_file` would fail."""
-    with _written(Path(path), write, mode):
+    with _new_file(Path(path), write, mode):
         pass
 
 
 @contextmanager
-def _written(path, write, mode):
+def _new_file(path, write, mode):
     """Yield a new file with this content, on the disk, and remove it at the end; an OSError names `path`."""
     try:
         if path.exists() and not path.is_file():

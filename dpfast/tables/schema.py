@@ -3,6 +3,7 @@
 import json
 import os
 import tomllib
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from numbers import Integral
@@ -191,7 +192,7 @@ class Schema:
                 "public (take .unconfirmed away in the file), or delete its line to have it found privately"
             )
 
-    def confirmed(self) -> "Schema":
+    def confirm(self) -> "Schema":
         """Return the same schema, with everything that a draft read off the rows confirmed to be public.
 
         Returns
@@ -199,9 +200,19 @@ class Schema:
         Schema
         """
         label = self.label and Label(self.label.name, self.label.classes)
-        return self._with([column.confirmed() for column in self.columns], label)
+        return self._with([column.confirm() for column in self.columns], label)
 
-    def spaced(self, spacing: str) -> "Schema":
+    def confirmed(self) -> "Schema":
+        """Return the result of `confirm`, of which this is the former name.
+
+        Returns
+        -------
+        Schema
+        """
+        warnings.warn("Schema.confirmed is now Schema.confirm; the old name goes with 0.3", FutureWarning, stacklevel=2)
+        return self.confirm()
+
+    def with_spacing(self, spacing: str) -> "Schema":
         """Return this schema with numbers in bins of this spacing, unless bins are declared.
 
         Parameters
@@ -213,18 +224,18 @@ class Schema:
         -------
         Schema
         """
-        return self._with([column.spaced(spacing) for column in self.columns], self.label, self._unconfirmed)
+        return self._with([column.with_spacing(spacing) for column in self.columns], self.label, self._unconfirmed)
 
     def fine(self) -> "Schema":
-        """Return this schema for learners that merge bins: see `spaced`.
+        """Return this schema for learners that merge bins: see `with_spacing`.
 
         Returns
         -------
         Schema
         """
-        return self.spaced("fine")
+        return self.with_spacing("fine")
 
-    def found(self, facts: dict[str, dict[str, Any]]) -> "Schema":
+    def with_facts(self, facts: dict[str, dict[str, Any]]) -> "Schema":
         """Return the same schema with discovered facts.
 
         Parameters
@@ -236,7 +247,7 @@ class Schema:
         -------
         Schema
         """
-        columns = [column.found(**facts.get(column.name, {})) for column in self.columns]
+        columns = [column.with_facts(**facts.get(column.name, {})) for column in self.columns]
         return self._with(columns, self.label, self._unconfirmed)
 
     def _with(self, columns, label, unconfirmed=()):
@@ -362,11 +373,11 @@ class Schema:
         for name, usual in (("missing_values", ("",)), ("ignore", ())):
             value, unconfirmed = getattr(self, name), name in self._unconfirmed
             if value != usual or unconfirmed:
-                document[name] = _marked(list(value), unconfirmed)
+                document[name] = _mark(list(value), unconfirmed)
         if self.label is not None:
             document["label"] = {"name": self.label.name}
             if self.label.classes is not None:
-                document["label"]["classes"] = _marked(list(self.label.classes), self.label.unconfirmed)
+                document["label"]["classes"] = _mark(list(self.label.classes), self.label.unconfirmed)
         document["columns"] = [_column_to_dict(column) for column in self.columns]
         return document
 
@@ -441,17 +452,17 @@ def _column_from_dict(entry: dict) -> Column:
 
 def _column_to_dict(column: Column) -> dict:
     """Return the entry that `_column_from_dict` reads: the facts that differ from the defaults."""
-    entry: dict[str, Any] = {"name": column.name, "kind": _marked(column.kind, "kind" in column.unconfirmed)}
+    entry: dict[str, Any] = {"name": column.name, "kind": _mark(column.kind, "kind" in column.unconfirmed)}
     usual = "quantiles" if None in (getattr(column, "low", 0), getattr(column, "high", 0)) else "equal"
     left_out = {"name", "unconfirmed", "spacing" if getattr(column, "spacing", None) == usual else ""}
     for each in fields(column):
         value, unconfirmed = getattr(column, each.name), each.name in column.unconfirmed
         if each.name not in left_out and (value != each.default or unconfirmed):
-            entry[each.name] = _marked(list(value) if isinstance(value, tuple) else value, unconfirmed)
+            entry[each.name] = _mark(list(value) if isinstance(value, tuple) else value, unconfirmed)
     return entry
 
 
-def _marked(value: Any, unconfirmed: bool) -> Any:
+def _mark(value: Any, unconfirmed: bool) -> Any:
     """Return a value as a schema file has it, where an unconfirmed one is a table {"unconfirmed": value}."""
     return {"unconfirmed": value} if unconfirmed else value
 

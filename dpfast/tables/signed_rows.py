@@ -36,7 +36,7 @@ def signed_rows(X, *, feature_range=(-1, 1), out_of_range="error", reads=None):
     scale.
     """
     low, high = (float(end) for end in feature_range)
-    rows = _rows(CodeBits(X).packed() if isinstance(X, CodeTable) else X, low, high, out_of_range)
+    rows = _rows(CodeBits(X).pack() if isinstance(X, CodeTable) else X, low, high, out_of_range)
     if reads is not None and rows.reads != reads and (low, high) != (0, 1):
         raise ValueError(_OTHER_KIND[reads])
     return rows

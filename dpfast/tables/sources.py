@@ -28,7 +28,7 @@ from dpfast.tables.schema import Label, Schema
 
 
 class Source:
-    """A table that is read once; a subclass has `header` and `encoded`.
+    """A table that is read once; a subclass has `header` and `encode`.
 
     `label` is the column of labels, if no schema names it, and `y` the labels, if they are given beside the table. If
     it is `in_parts`, the rows stay in parts, which return only sums; otherwise X is the table. Columns of a `tabular`
@@ -116,7 +116,7 @@ class Source:
         """
         return label_kind(self.like(), self.y, name)
 
-    def encoded(self, schema: Schema, label: Label | None, unit: str | None = None) -> Any:
+    def encode(self, schema: Schema, label: Label | None, unit: str | None = None) -> Any:
         """Read all rows, and prepare their encoding.
 
         Parameters
@@ -149,7 +149,7 @@ class Source:
         """
         raise ValueError(f"X is a {type(self).__name__}, whose columns need a schema: give schema=, or an array")
 
-    def bounded(self, units: Any, schema: Schema | None, label: Label | None, choose: Callable) -> "Source":
+    def limit_units(self, units: Any, schema: Schema | None, label: Label | None, choose: Callable) -> "Source":
         """Return the kept rows of each unit.
 
         Parameters
@@ -170,8 +170,8 @@ class Source:
                 f"units= is an array for tables in memory or in parts, and X is a {type(self).__name__}; of a stream, "
                 "and of files with a schema, it may be the name of a column"
             )
-        encoding = self.encoded(schema, label, units)
-        kept = choose(encoding.units.whole())
+        encoding = self.encode(schema, label, units)
+        kept = choose(encoding.units.read_all())
         return Memory(encoding if kept is None else encoding[kept])
 
     def refuse_labels(self) -> None:
@@ -225,7 +225,7 @@ class Memory(Source):
     def like(self) -> Any:
         return self.X
 
-    def encoded(self, schema: Schema, label: Label | None, unit: str | None = None) -> Encoding:
+    def encode(self, schema: Schema, label: Label | None, unit: str | None = None) -> Encoding:
         if isinstance(self.X, Encoding):
             if self.X.schema != schema:
                 raise ValueError("X was read by another schema")
@@ -246,16 +246,16 @@ class Memory(Source):
         labels, kept = codes_of_labelled(labels_beside(self), classes)
         n = len(labels.codes) if kept is None else len(kept)
         if kept is not None:
-            X, _ = picked(X, None, kept, n)
+            X, _ = pick_rows(X, None, kept, n)
         like = X.row_of_zeros() if isinstance(X, CodeTable) else X
         return Table(MemoryParts([Piece(X, labels.codes)]), n, like, labels, kept is None)
 
-    def bounded(self, units: Any, schema: Schema | None, label: Label | None, choose: Callable) -> "Memory":
+    def limit_units(self, units: Any, schema: Schema | None, label: Label | None, choose: Callable) -> "Memory":
         if isinstance(units, str):
             if schema is None:
                 raise ValueError(f"units={units!r} is the name of a column, and X holds vectors: give an array")
             units = units_of(self.X, units)
-        return Memory(*picked(self.X, self.y, choose(units), len(units)))
+        return Memory(*pick_rows(self.X, self.y, choose(units), len(units)))
 
 
 def array_header(d: int, dtype: np.dtype) -> dict[str, pa.DataType]:
@@ -271,7 +271,7 @@ def are_wide_numbers(dtypes: Sequence[Any]) -> bool:
     )
 
 
-def labelled(source: Source, y: Any) -> Source:
+def with_labels(source: Source, y: Any) -> Source:
     """Return the same source with other labels: the name of their column, or the labels."""
     if isinstance(y, Mapping):
         raise ValueError("y is a dict, and its keys would be learned: give the name of a column of X, or its values")
@@ -296,7 +296,7 @@ def _column_of_frame(y):
     return y.column(0) if hasattr(y, "num_rows") else y.to_series()
 
 
-def undeclared(source: Source, without: Sequence[str] = ()) -> Schema:
+def schema_to_discover(source: Source, without: Sequence[str] = ()) -> Schema:
     """Return the schema that declares the label, and only names and types of the columns except those `without`."""
     types = source.header()
     for name, use in [*((name, "") for name in without), (source.label, LABELS)]:
@@ -328,7 +328,7 @@ def with_names(X: Any, names: Sequence[str]) -> Any:
     return {name: array[:, j] for j, name in enumerate(names)}
 
 
-def picked(X: Any, y: Any, kept: np.ndarray | None, n: int) -> tuple[Any, Any]:
+def pick_rows(X: Any, y: Any, kept: np.ndarray | None, n: int) -> tuple[Any, Any]:
     """Return the kept rows of a table and its labels; refuse a table of another length."""
     for name, table in (("X", X), ("y", y)):
         rows = n if table is None else count_rows(table)
@@ -336,14 +336,14 @@ def picked(X: Any, y: Any, kept: np.ndarray | None, n: int) -> tuple[Any, Any]:
             raise ValueError(f"units must have an entry for each row: {n} entries, and {rows} rows of {name}")
     if kept is None:
         return X, y
-    return _picked(X, kept), None if y is None else _picked(y, kept)
+    return _pick_rows(X, kept), None if y is None else _pick_rows(y, kept)
 
 
 def units_of(table: Any, name: str) -> np.ndarray:
     """Return a number for each row of a frame, equal for rows of the same unit, by the column of this name."""
     kept = UnitStore(name, ArrayStore)
     kept.append(kept.read(unit_column(table, name)))
-    return kept.whole()
+    return kept.read_all()
 
 
 def unit_column(table: Any, name: str) -> pa.Array:
@@ -351,7 +351,7 @@ def unit_column(table: Any, name: str) -> pa.Array:
     frame = Frame(table)
     if name not in frame.names:
         raise ValueError(f"units= names the column {name!r}, which the table lacks")
-    return frame.told_apart(name)
+    return frame.distinguish_cells(name)
 
 
 def count_rows(table: Any) -> int:
@@ -376,9 +376,9 @@ def _is_empty(X):
     return not (shape[0] if shape else shape is None and hasattr(X, "__len__") and len(X))
 
 
-def _picked(table: Any, kept: np.ndarray) -> Any:
+def _pick_rows(table: Any, kept: np.ndarray) -> Any:
     if isinstance(table, dict):
-        return {name: _picked(column, kept) for name, column in table.items()}
+        return {name: _pick_rows(column, kept) for name, column in table.items()}
     if hasattr(table, "iloc"):
         return table.iloc[np.flatnonzero(kept)]
     if hasattr(table, "num_rows") or (hasattr(table, "type") and hasattr(table, "take")):  # of Arrow

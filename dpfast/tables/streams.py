@@ -90,7 +90,7 @@ class StreamParts(Source):
         refuse_lacking(names, [*self.header()])
         yield from self._stream.batches(list(names))
 
-    def encoded(self, schema: Schema, label: Label | None, unit: str | None = None) -> Encoding:
+    def encode(self, schema: Schema, label: Label | None, unit: str | None = None) -> Encoding:
         self.refuse_labels()
         encoding = Encoding(schema, label, Storage(Spool(self.memory, self.scratch)), unit)
         for batch in self.batches(encoding.names):
@@ -118,7 +118,7 @@ class _Stream:
             self.schema, self._read = _of_relation(source)
         else:
             reader = _reader(source)
-            self.schema, self._read, self._once = reader.schema, lambda names: _picked(reader, names), True
+            self.schema, self._read, self._once = reader.schema, lambda names: _select_columns(reader, names), True
 
     def batches(self, names: list[str]) -> Iterator[Any]:
         if self._gone:
@@ -136,7 +136,7 @@ def _of_polars(source):
 
 def _of_dataset(source):
     if not hasattr(source, "schema"):
-        return source.projected_schema, lambda names: _picked(source.to_batches(), names)
+        return source.projected_schema, lambda names: _select_columns(source.to_batches(), names)
     ahead: dict[str, Any] = {"batch_size": _ROWS, "batch_readahead": _BATCHES, "fragment_readahead": _FILES}
     if getattr(getattr(source, "format", None), "default_extname", None) == "parquet":
         from pyarrow.dataset import ParquetFragmentScanOptions
@@ -150,7 +150,7 @@ def _of_relation(source):
         quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in names)
         chosen = source.project(quoted)
         reader = chosen.to_arrow_reader(_ROWS) if hasattr(chosen, "to_arrow_reader") else _reader(chosen)
-        return _picked(reader, names)
+        return _select_columns(reader, names)
 
     return _reader(source.limit(0)).schema, read
 
@@ -166,7 +166,7 @@ def _reader(source):
         ) from None
 
 
-def _picked(batches, names):
+def _select_columns(batches, names):
     """Yield the columns of these names of each batch."""
     for batch in batches:
         yield batch.select(names)

@@ -107,7 +107,7 @@ class UnitRows:
             total = np.zeros(self._d + 1, np.int64)
             for k in reversed(group):  # the last ones may still be in the cache, from the margins
                 part = self._parts[k]
-                kernel.add(total, self._unchanged(k), self.scales[part], weights[part], self._constant)
+                kernel.add(total, self._load_unchanged(k), self.scales[part], weights[part], self._constant)
             return total
 
         return reduce(operator.add, map_blocks(add, self._groups()))[: self.shape[1]]
@@ -126,7 +126,7 @@ class UnitRows:
             total = np.zeros((len(vectors), self._d + 2), np.int64)
             for k in group:
                 part = self._parts[k]
-                rows, known = (self._unchanged(k), self.scales[part]), (labels[part], limits[part], slope)
+                rows, known = (self._load_unchanged(k), self.scales[part]), (labels[part], limits[part], slope)
                 if len(vectors) == 1:
                     kernel.add_residuals(total[0], *rows, vectors[0], *known, odds[0], self._constant)
                 else:
@@ -144,28 +144,29 @@ class UnitRows:
         * radius.
         """
         rest = int(np.square(centre.astype(np.int64)).sum()) + top**2
-        norms = np.ceil(np.sqrt(self.apart(centre) + rest)).astype(np.int64)  # below 2**52 rounding lowers no ceiling
+        squares = self.squared_distances(centre) + rest
+        norms = np.ceil(np.sqrt(squares)).astype(np.int64)  # below 2**52 rounding lowers no ceiling
         return (reach // np.maximum(norms, radius)).astype(np.int32)
 
-    def apart(self, centre):
+    def squared_distances(self, centre):
         """Return |q_i - centre|^2 - |centre|^2, exactly, for `centre` of norm at most 2**18: int64, shape (n,)."""
         whole, out = np.zeros(self._d + 1, np.int32), np.empty(self.shape[0], np.int64)
         whole[: self.shape[1]] = centre
 
         def measure(k):
             part = self._parts[k]
-            out[part] = kernel.apart(self._unchanged(k), self.scales[part], whole, self._constant)
+            out[part] = kernel.apart(self._load_unchanged(k), self.scales[part], whole, self._constant)
 
         map_blocks(measure, range(len(self._parts)))
         return out
 
-    def shortened(self, shares):
+    def shorten(self, shares):
         """Return the same rows, multiplied by `shares`, which are in [0, 1]: float64, shape (n,)."""
         rows = copy.copy(self)
         rows.scales = self.scales * shares
         return rows
 
-    def _unchanged(self, k):
+    def _load_unchanged(self, k):
         """Return the rows of part k; refuse others than those that the scales are for."""
         rows = self._load(k)
         if self._checksums is not None and rows.given != self._checksums[k]:
@@ -234,7 +235,7 @@ class CentredRows:
         self._rows, self._centring = rows, centring
         self.shape = rows.shape[0], rows.shape[1] + 1
         self._factor = _REACH // centring.radius
-        self._shares = self._checked_shares()
+        self._shares = self._find_shares()
         self._short = self._of(self._shares)
 
     def margins(self, w):
@@ -258,19 +259,19 @@ class CentredRows:
         return np.append(total, kept * self._centring.top) * self._factor
 
     def _of(self, shares):
-        return self._rows.shortened(shares / (1 << _SHARE_BITS))
+        return self._rows.shorten(shares / (1 << _SHARE_BITS))
 
-    def _checked_shares(self):
+    def _find_shares(self):
         """Return the shares, in steps of 2**-7: int64, shape (n,)."""
         mean, top, radius = self._centring
         whole = 1 << _SHARE_BITS
         rest = top**2 + int(np.square(mean.astype(np.int64)).sum())
-        squares = self._rows.apart(whole * mean) + whole**2 * rest
+        squares = self._rows.squared_distances(whole * mean) + whole**2 * rest
         shares = np.minimum(whole, np.floor(whole * radius / np.sqrt(np.maximum(squares, 1)))).astype(np.int64)
         while True:  # q_i is truncated anew for each share
             rows = self._of(shares)
-            squares = rows.apart(np.zeros_like(mean))
-            longer = squares - shares * (squares - rows.apart(mean)) + shares**2 * rest > radius**2
+            squares = rows.squared_distances(np.zeros_like(mean))
+            longer = squares - shares * (squares - rows.squared_distances(mean)) + shares**2 * rest > radius**2
             if not longer.any():
                 return shares
             shares -= longer

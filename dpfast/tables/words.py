@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpfast.tables.arrays import counted
+from dpfast.tables.arrays import count_codes
 
 HELD = 1 << 16  # words of a column in memory at a time
 _READ = 1 << 10  # words of a run that are read at a time, for a merge
@@ -63,7 +63,7 @@ class Words:
             which = np.arange(max(start - first, 0), min(stop - first, run.n))
             if len(which):
                 words += run.words(which)
-                rows.append(run.rows.whole()[which])
+                rows.append(run.rows.read_all()[which])
             first += run.n
         held = slice(max(start - first, 0), max(stop - first, 0))
         words += itertools.islice(self._place, held.start, held.stop)
@@ -109,12 +109,12 @@ class _Run(NamedTuple):
         return cls(*stores, len(words))
 
     def words(self, which):
-        text, ends = self.text.whole(), self.ends.whole()
+        text, ends = self.text.read_all(), self.ends.read_all()
         spans = zip(np.where(which > 0, ends[which - 1], 0).tolist(), ends[which].tolist(), strict=True)
         return [text[start:end].tobytes().decode() for start, end in spans]
 
     def items(self):
-        order, rows = self.order.whole(), self.rows.whole()
+        order, rows = self.order.read_all(), self.rows.read_all()
         for start in range(0, self.n, _READ):
             which = order[start : start + _READ]
             yield from zip(self.words(which), rows[which].tolist(), strict=True)
@@ -133,17 +133,17 @@ class Counts:
         self.fixed, self.words, self.labels = fixed, words, labels
 
     def __add__(self, other: "Counts") -> "Counts":
-        return Counts(added(self.fixed, other.fixed), [], self.labels + other.labels)
+        return Counts(add_counts(self.fixed, other.fixed), [], self.labels + other.labels)
 
 
-def added(mine: list, others: list) -> list:
+def add_counts(mine: list, others: list) -> list:
     """Return the sums of counts of columns, None for columns without counts."""
     return [None if a is None else a + b for a, b in zip(mine, others, strict=True)]
 
 
 def tally(index: np.ndarray, values: Any) -> Counter:
     """Return the number of rows with each value; blanks around values do not count, as for declared values."""
-    counts = counted(index[index >= 0], len(values))
+    counts = count_codes(index[index >= 0], len(values))
     totals: Counter[str] = Counter()
     for value, count in zip(values, counts.tolist(), strict=True):
         if value is not None and value.strip():

@@ -82,14 +82,14 @@ def full_disk(folder, monkeypatch):
     """Nothing more is written to this folder, and to standard output."""
     from dpfast.tables import replacing
 
-    real = replacing._written
+    real = replacing._new_file
 
     def written(path, write, mode):
         if path.parent == folder:
             raise OSError(errno.ENOSPC, "No space left on device", str(path))
         return real(path, write, mode)
 
-    monkeypatch.setattr(replacing, "_written", written)
+    monkeypatch.setattr(replacing, "_new_file", written)
     sys.stdout = Broken(sys.stdout, errno.ENOSPC)
 
 

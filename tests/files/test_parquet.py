@@ -8,7 +8,7 @@ import dpfast
 from dpfast import FileParts
 from dpfast.cli.fit import persons_of
 from dpfast.tables.schema import Label
-from dpfast.tables.sources import undeclared
+from dpfast.tables.sources import schema_to_discover
 
 
 @pytest.fixture
@@ -82,7 +82,7 @@ def test_units_of_files_with_other_types_are_one_only_if_their_cells_are_the_sam
     source = FileParts(path, label="y")
 
     def both():
-        yield source.encoded(undeclared(source, ["who"]), Label("y"), "who").units.whole()
+        yield source.encode(schema_to_discover(source, ["who"]), Label("y"), "who").units.read_all()
         yield persons_of(str(path), "who", len(here) + len(there))
 
     if isinstance(units, str):
@@ -109,7 +109,7 @@ def test_units_of_files_with_other_types_are_one_only_if_their_cells_are_the_sam
 def test_the_first_file_does_not_say_how_the_others_are_read(kinds, reads, first, tmp_path):
     arrays = [pa.array([None, None], kind) for kind in (kinds if first else kinds[::-1])]
     source = FileParts(folder(tmp_path / "rows", a=arrays, y=[pa.array([0, 1])] * 2), label="y")
-    assert [column.reads for column in undeclared(source).columns] == [reads]
+    assert [column.reads for column in schema_to_discover(source).columns] == [reads]
 
 
 def test_a_text_in_one_file_of_a_folder_leaves_the_model_of_numbers(tmp_path):

@@ -17,7 +17,7 @@ from dpfast.tables import Boolean, Category, Date, Label, Numeric
 from dpfast.tables.cells import DATES, MISSING, date_codes, number_codes
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.encoding import encode
-from dpfast.tables.sources import undeclared
+from dpfast.tables.sources import schema_to_discover
 
 SCHEMA = Schema(
     [
@@ -142,7 +142,7 @@ def test_a_quote_that_is_not_closed_is_suspected(write):
 def test_too_many_columns_to_discover_are_refused_by_the_header(write):
     header = ",".join(f"c{j}" for j in range(16_385))
     with pytest.raises(ValueError, match="at most 16,384 columns can be discovered, got 16,385"):
-        undeclared(FileParts(write(f"{header},y\n"), label="y"))
+        schema_to_discover(FileParts(write(f"{header},y\n"), label="y"))
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
@@ -241,7 +241,7 @@ def test_rows_of_an_encoding_are_picked_by_a_mask(write):
     for rows in (mask, slice(1, 4)):
         part = encoded[rows]
         assert len(part) == 3
-        assert part.table(schema.found(found)).toarray().tolist() == np.array(CODES)[rows].tolist()
+        assert part.table(schema.with_facts(found)).toarray().tolist() == np.array(CODES)[rows].tolist()
         assert part.labels().tolist() == np.array(LABELS)[rows].tolist()
 
 
@@ -311,8 +311,8 @@ def test_single_columns_of_a_file_are_read(write, tmp_path):
 def test_the_order_of_days_and_months_is_declared_for_a_file_and_read_cell_by_cell(write, dates, days):
     path = write("d,x\n01/05/2020,1\n31/12/2020,2\n31-02-2020,3\n2020-07-01,4\nx,5\n", "d.csv")
     source = FileParts(path, label="x", dates=dates)
-    encoded = source.encoded(undeclared(source), None)
-    codes, words = next(iter(encoded._stores[0][0].picked(slice(None))))
+    encoded = source.encode(schema_to_discover(source), None)
+    codes, words = next(iter(encoded._stores[0][0].pick_cells(slice(None))))
     found = [date_codes(np.array([day], "M8[D]").astype(float))[0] for day in [*days, "2020-07-01"]]
     assert [code for code in codes.tolist() if code < DATES] == found
     assert len(words) == 4 - len(days)
@@ -323,8 +323,8 @@ def test_the_order_of_days_and_months_is_declared_for_a_file_and_read_cell_by_ce
 def test_points_are_separators_of_thousands_if_the_comma_is_declared(write):
     text = "a;x\n24.357;1\n-1.234.567;2\n1.234,5;3\n0,5;4\n1.5;5\n12;6\n"
     source = FileParts(write(text, "t.csv"), label="x", separator=";", decimal=",")
-    encoded = source.encoded(undeclared(source), None)
-    codes, words = next(iter(encoded._stores[0][0].picked(slice(None))))
+    encoded = source.encode(schema_to_discover(source), None)
+    codes, words = next(iter(encoded._stores[0][0].pick_cells(slice(None))))
     expected = number_codes(np.array([24357, -1234567, 1234.5, 0.5, 12]))
     assert [code for code in codes.tolist() if code < MISSING] == expected.tolist()
     assert words == ["1?5"]

@@ -71,7 +71,7 @@ def test_frames_of_any_library_give_the_same_model(frame):
 def test_labels_come_back_as_they_went_in(labels, frame, tmp_path):
     X, y = frame
     typed = np.array(labels)[y.to_numpy().astype(int)]
-    for schema in (None, Schema.draft(X).confirmed()):
+    for schema in (None, Schema.draft(X).confirm()):
         model = dpfast.HalfspaceClassifier(epsilon=4.0, schema=schema, n_rounds=9, random_state=0).fit(X, typed)
         model.save(tmp_path / "model.json")
         for each in (model, dpfast.load(tmp_path / "model.json")):

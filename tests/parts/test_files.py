@@ -136,7 +136,7 @@ def test_the_default_scratch_folder_is_that_of_temporary_files(monkeypatch):
     filling = blocks.Spool(0).array(3, np.int64)
     filling.append(np.arange(3))
     assert asked == [tempfile.gettempdir()]
-    np.testing.assert_array_equal(filling.whole(), [0, 1, 2])
+    np.testing.assert_array_equal(filling.read_all(), [0, 1, 2])
 
 
 def test_arrays_of_a_spool_are_what_was_put_in(tmp_path, rng):
@@ -149,7 +149,7 @@ def test_arrays_of_a_spool_are_what_was_put_in(tmp_path, rng):
         for start in range(0, shape[0] - 1, 37):
             filling.append(arrays[-1][start : min(start + 37, shape[0] - 1)])
     for array, filling in zip(arrays, fillings, strict=True):
-        np.testing.assert_array_equal(filling.whole(), array[:-1])
+        np.testing.assert_array_equal(filling.read_all(), array[:-1])
     with pytest.raises(ValueError, match="the store is for 5000 rows"):
         fillings[3].append(np.zeros((2, 2)))
 

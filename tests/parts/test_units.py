@@ -76,9 +76,9 @@ def test_of_each_person_so_many_rows_are_kept_in_all_parts_together(rng):
     for units in ("patient", whose):
         for k in (1, 3, 8):
             choose = partial(bounded_rows, rows_per_unit=k, rng=np.random.default_rng(5))
-            source = Parted(MemoryParts(pieces(table, parts=7))).bounded(units, schema, schema.label, choose)
+            source = Parted(MemoryParts(pieces(table, parts=7))).limit_units(units, schema, schema.label, choose)
             known = Labels(np.array([0]), np.array(["no", "yes"]), True)
-            table_of_codes = source.encoded(schema, schema.label).numbered(schema, known)
+            table_of_codes = source.encode(schema, schema.label).to_codes(schema, known)
             rows = np.concatenate(table_of_codes.parts.each(_codes))
             kept = bounded_rows(whose, k, np.random.default_rng(5))
             assert rows.tolist() == (np.arange(n) if kept is None else np.flatnonzero(kept)).tolist()

@@ -12,7 +12,7 @@ from dpfast.kernels import multiplicative_weights as weights
 from dpfast.kernels import net
 from dpfast.learners.halfspaces.images import CodeImage, Opening
 from dpfast.tables import Boolean, Category, Numeric
-from dpfast.tables.code_bits import packed_codes
+from dpfast.tables.code_bits import pack_codes
 from dpfast.tables.codes import CodeRows
 from dpfast.tables.encoding import encode
 from dpfast.tables.labels import class_codes
@@ -180,7 +180,7 @@ def _people(entries):
 def _codes(table):
     codes = encode(table, SCHEMA)
     n = len(codes)
-    both = zip(codes.toarray(), packed_codes(codes).rows, strict=True)
+    both = zip(codes.toarray(), pack_codes(codes).rows, strict=True)
     images = [(row.tobytes(), bits.tobytes()) for row, bits in both]
     for fit_intercept in (False, True):
         rows = CodeRows(codes)
@@ -189,7 +189,7 @@ def _codes(table):
         ranks = tuple(np.linspace(-1, 1, each.bins) if each.ordered else None for each in rows.columns)
         image.begin(Opening(10.0, np.array([5.0, 5.0]), counts, ranks))
         limits = rows.limits(image._squares, image._allowed, 1 << 16)
-        scores = rows.looked_up(np.cos(np.arange(rows.shape[1]))[:, np.newaxis], np.zeros(1))
+        scores = rows.linear_scores(np.cos(np.arange(rows.shape[1]))[:, np.newaxis], np.zeros(1))
         assert len(limits) == len(scores) == n
         images = [
             (*each, limit.tobytes(), score.tobytes()) for each, limit, score in zip(images, limits, scores, strict=True)

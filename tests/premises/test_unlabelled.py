@@ -119,7 +119,7 @@ def test_a_mark_of_gaps_in_other_columns_is_a_label_where_it_is_a_class(tmp_path
     assert draft.label.classes == ("+", "-")
     assert "-" in draft.missing_values
     assert "40 rows have no label in 'y', and a fit leaves them out" in remarks(draft, table)
-    schema = draft.confirmed()
+    schema = draft.confirm()
     assert schema.check(table) == []
     told = [(labels == each).sum() for each in ("+", "-")]
     for model, rows in (

@@ -16,13 +16,13 @@ from dpfast.tables.cells import (
     SURVEYED_MISSING,
     SURVEYED_NUMBERS,
     ZERO,
-    counted_cells,
+    count_cells,
     date_codes,
     date_ends,
     number_codes,
     number_ends,
-    surveyed,
-    surveyed_ends,
+    survey_cells,
+    survey_ends,
     text_cells,
 )
 
@@ -45,11 +45,11 @@ def test_ends_rise_and_powers_of_two_are_among_them():
 
 
 def test_a_cell_of_a_table_is_in_one_cell_of_the_survey():
-    numbers, days = surveyed_ends()
-    places = surveyed()
+    numbers, days = survey_ends()
+    places = survey_cells()
     assert (np.diff(places[DATES:MISSING]) >= 0).all()
     assert (np.diff(places[:DATES]) >= 0).all()
-    every = counted_cells(np.arange(FIXED + 3), places, SURVEYED)  # with three words
+    every = count_cells(np.arange(FIXED + 3), places, SURVEYED)  # with three words
     assert (every.sum(), every.min(), len(every)) == (FIXED, 1, SURVEYED)
     assert np.isin(days, date_ends()).all()
     given = np.array([-np.inf, -3.0, -(2.0**-20), 0.0, 2.0**-20, 1.0, 1.5, 2.0, 1e300, np.inf])
@@ -64,7 +64,7 @@ def test_a_cell_of_a_table_is_in_one_cell_of_the_survey():
 @settings(deadline=None)
 def test_the_survey_counts_dates_by_their_year(dates):
     days = np.array([(each - dt.date(1970, 1, 1)).days for each in dates], float)
-    years = surveyed()[date_codes(days)] - SURVEYED_NUMBERS + 1900
+    years = survey_cells()[date_codes(days)] - SURVEYED_NUMBERS + 1900
     assert years.tolist() == [each.year for each in dates]
 
 

@@ -1,7 +1,7 @@
 import numpy as np
 
 from dpfast.tables import Boolean, Category, CodeTable, Numeric, Schema
-from dpfast.tables.code_bits import packed_codes
+from dpfast.tables.code_bits import pack_codes
 from dpfast.tables.encoding import encode
 
 SCHEMA = Schema(
@@ -23,7 +23,7 @@ TABLE = {
 
 
 def test_bits_are_thresholds_and_values_by_their_names():
-    bits = packed_codes(encode(TABLE, SCHEMA))
+    bits = pack_codes(encode(TABLE, SCHEMA))
     expected = {
         "age > 18": [0, 1, 1, 0],
         "age > 37.5": [0, 0, 1, 0],
@@ -43,7 +43,7 @@ def test_bits_are_thresholds_and_values_by_their_names():
 
 
 def test_codes_that_nobody_explains_are_values():
-    bits = packed_codes(CodeTable([[0, 2], [1, 1]], sizes=[2, 3], names=["a", "b"]))
+    bits = pack_codes(CodeTable([[0, 2], [1, 1]], sizes=[2, 3], names=["a", "b"]))
     assert bits.feature_names == ["a = 0", "a = 1", "b = 0", "b = 1", "b = 2"]
     assert bits.toarray().astype(int).tolist() == [[1, 0, 0, 0, 1], [0, 1, 0, 1, 0]]
-    assert packed_codes(CodeTable([[0]], sizes=[1])).feature_names == ["x0 = 0"]
+    assert pack_codes(CodeTable([[0]], sizes=[1])).feature_names == ["x0 = 0"]

@@ -37,7 +37,7 @@ def test_sums_of_residuals_are_those_of_each_rows(sizes, k, rng):
     rows, x = CodeRows(codes), indicators(codes)
     labels = rng.integers(0, max(2, k), 700).astype(np.uint8 if k == 1 else np.uint16)
     limits, constants = rng.integers(0, 1 << 16, 700).astype(np.int32), rng.normal(size=k).astype(np.float32)
-    entries, step = rows.rounded(rng.normal(size=(len(x.T), k)))
+    entries, step = rows.round_coefficients(rng.normal(size=(len(x.T), k)))
     scores = np.ascontiguousarray(x @ entries, np.int32)
     if k == 1:
         residuals = logistic.two(scores, labels, limits, step, float(constants[0]))
@@ -67,8 +67,10 @@ def test_a_sum_does_not_depend_on_threads_and_parts(rng, monkeypatch):
         monkeypatch.setattr(module, "BLOCK_BYTES", size)
         monkeypatch.setattr(module, "_NEAR", near)
         rows = CodeRows(codes)
-        given = *rows.rounded(coef), np.zeros(4, np.float32)
-        results.append((rows.counts(), rows.residual_sums(labels, limits, *given), rows.looked_up(coef, np.zeros(4))))
+        given = *rows.round_coefficients(coef), np.zeros(4, np.float32)
+        results.append(
+            (rows.counts(), rows.residual_sums(labels, limits, *given), rows.linear_scores(coef, np.zeros(4)))
+        )
     for others in results[1:]:
         for a, b in zip(results[0], others, strict=True):
             np.testing.assert_array_equal(a, b)
@@ -80,7 +82,7 @@ def test_coefficients_are_rounded_to_a_part_of_how_far_they_are_apart(sizes, spr
     codes = table(rng, sizes, 300)
     coef = rng.normal(size=(codes.offsets[-1], 2)) * spread + 3
     exact = coef[codes.toarray() + codes.offsets[:-1]].sum(axis=1) + 1
-    found = CodeRows(codes).looked_up(coef, np.array([1.0, 1.0]))
+    found = CodeRows(codes).linear_scores(coef, np.array([1.0, 1.0]))
     parts = 2.0**24 if len(codes.sizes) < 128 else 2.0**22
     np.testing.assert_allclose(found, exact, atol=len(codes.sizes) * max(spread, 3) * 10 / parts)
     assert math.isfinite(found.sum())
@@ -88,4 +90,4 @@ def test_coefficients_are_rounded_to_a_part_of_how_far_they_are_apart(sizes, spr
 
 def test_coefficients_of_another_table_are_refused(rng):
     with pytest.raises(ValueError, match="coefficients for 4 codes, X has 266"):
-        CodeRows(table(rng, TABLES["few"], 10)).looked_up(np.zeros((4, 1)), np.zeros(1))
+        CodeRows(table(rng, TABLES["few"], 10)).linear_scores(np.zeros((4, 1)), np.zeros(1))

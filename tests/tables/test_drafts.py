@@ -48,7 +48,7 @@ def test_a_draft_declares_nothing_that_it_read_off_the_rows(table):
     with pytest.raises(ValueError, match=r"unconfirmed draft: age\.low, age\.high"):
         draft.refuse_unconfirmed()
     assert draft.check(table) == []
-    assert draft.confirmed().check(table) == []
+    assert draft.confirm().check(table) == []
 
 
 def test_categories_of_types_are_those_of_rows_and_to_be_confirmed():
@@ -152,7 +152,7 @@ def test_dates_are_drafted_in_the_form_that_reads_all_of_them():
         draft = Schema.draft({"seen": written})
         facts = {"format": form, "nullable": True, "unconfirmed": ("low", "high", "format", "kind")}
         assert draft.columns == (Date("seen", "2020-12-31", "2021-02-01", **facts),)
-        assert draft.confirmed().check({"seen": written}) == []
+        assert draft.confirm().check({"seen": written}) == []
         assert Schema.from_dict(draft.to_dict()) == draft
 
 
@@ -161,7 +161,7 @@ def test_blanks_around_values_are_no_part_of_them():
     draft = Schema.draft(table, "buys")
     assert draft.columns[0].values == ("clerk", "smith")
     assert draft.label.classes == ("no", "yes")
-    assert draft.confirmed().check(table) == []
+    assert draft.confirm().check(table) == []
 
 
 def test_a_column_that_numbers_the_rows_is_left_out(rng):
@@ -296,6 +296,6 @@ def test_cells_that_a_fit_reads_by_their_form_are_drafted_to_be_discovered_and_n
     assert {column.kind for column in draft.columns} == {"discovered"}
     assert draft.ignore == ("word",)
     assert [said for said in remarks(draft, table) if "'word'" not in said] == []
-    confirmed = Schema.from_dict(tomllib.loads(draft.to_toml())).confirmed()
+    confirmed = Schema.from_dict(tomllib.loads(draft.to_toml())).confirm()
     model = HalfspaceClassifier(schema=confirmed, random_state=0).fit(table)
     assert model.encoder_.other_["amount"] < 0.5

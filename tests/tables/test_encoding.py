@@ -273,7 +273,7 @@ def test_what_is_to_be_found_is_kept_as_it_is():
     encoding.add({"x": [3.0, None], "y": ["a", "b"], "z": [0, 1]})
     encoding.add({"x": ["1", "2"], "y": ["c", "a"], "z": [1, 1]})
     assert encoding.counts().words[1] == {"a": 2, "b": 1, "c": 1}
-    found = schema.found({"x": {"low": 0.0, "high": 4.0, "edges": (1.5,)}, "y": {"values": ("b", "a")}})
+    found = schema.with_facts({"x": {"low": 0.0, "high": 4.0, "edges": (1.5,)}, "y": {"values": ("b", "a")}})
     np.testing.assert_array_equal(encoding.table(found).toarray().T, [[1, 2, 0, 1], [1, 0, 2, 1], [0, 1, 1, 1]])
 
 
@@ -337,7 +337,7 @@ def test_a_number_is_above_the_edges_below_its_code_and_at_most_the_next(x, edge
 def test_the_codes_of_an_encoding_are_those_of_its_table_and_nobody_can_write_them(storage):
     encoding = Encoding(Schema([Boolean("smokes")]), storage=storage)
     encoding.add({"smokes": [True, False, True]})
-    table, kept = encoding.table(), encoding._stores[0][0].whole()
+    table, kept = encoding.table(), encoding._stores[0][0].read_all()
     assert np.shares_memory(table.column(0), kept)
     assert not table.column(0).flags.writeable
 
@@ -360,7 +360,7 @@ def test_cells_are_stored_in_as_few_bytes_as_all_their_codes_need(cells, dtype):
     schema, every = Schema([Discovered("x")]), Encoding(Schema([Discovered("x")]))
     every.add({"x": cells})
     (kept,) = every._stores[0]
-    assert kept.whole()[0].dtype == dtype
+    assert kept.read_all()[0].dtype == dtype
     one_by_one = Encoding(schema)
     for cell in cells:
         one_by_one.add({"x": [cell]})
@@ -383,4 +383,4 @@ def test_a_table_is_split_column_by_column(storage):
         assert {*part._stores[0][0].words} == {*same._stores[0][0].words}
         np.testing.assert_array_equal(part._stores[0][0].codes(slice(None)), same._stores[0][0].codes(slice(None)))
         for stores, others in zip(part._stores[1:], same._stores[1:], strict=True):
-            assert [kept.whole().tolist() for kept in stores] == [other.whole().tolist() for other in others]
+            assert [kept.read_all().tolist() for kept in stores] == [other.read_all().tolist() for other in others]

@@ -64,7 +64,7 @@ def test_columns_become_columns_of_codes(schema):
 )
 def test_edges_are_written_as_short_decimals_that_tell_them_apart(edges, written):
     column = Numeric("x", edges=edges).code_columns()[0]
-    assert [column.written(edge) for edge in column.edges] == written
+    assert [column.format_edge(edge) for edge in column.edges] == written
     assert column.meaning(1) == f"above {written[0]}, at most {written[1]}"
 
 
@@ -122,9 +122,9 @@ def test_numbers_without_edges_are_fine_for_learners_that_merge_bins_and_else_32
     assert default.code_columns() == asked.code_columns() == Numeric("x", 0, 10, spacing="equal").code_columns()
     for spacing in ("fine", "mixed"):
         spaced = Numeric("x", 0, 10, spacing=spacing)
-        assert default.spaced(spacing) == spaced == spaced.spaced("fine")
+        assert default.with_spacing(spacing) == spaced == spaced.with_spacing("fine")
         for declared in (asked, Numeric("x", 0, 10, spacing="equal"), Numeric("x"), Numeric("x", edges=[1, 2])):
-            assert declared.spaced(spacing) == declared
+            assert declared.with_spacing(spacing) == declared
     whole = Numeric("x", 0, 300, integer=True, spacing="fine").code_columns()[0]
     assert whole.edges[:17] == tuple(range(17))
 
@@ -182,7 +182,7 @@ def test_what_is_not_declared_is_to_be_found():
     }
     with pytest.raises(ValueError, match="column 'a': low and high and edges must be declared or found first"):
         _ = schema.code_columns
-    found = schema.found(
+    found = schema.with_facts(
         {
             "a": {"low": 0.0, "high": 2.0, "edges": (1.0,)},
             "c": {"edges": (0.5, 0.75)},
@@ -208,7 +208,9 @@ def test_an_unconfirmed_draft_is_refused_until_every_fact_is_confirmed_or_taken_
     with pytest.raises(ValueError, match=r"unconfirmed draft: age.low, age.high, job.values, buys.classes read off"):
         _ = schema.code_columns
     confirmed = Schema.from_dict(tomllib.loads(text.replace(".unconfirmed", "")))
-    assert confirmed == schema.confirmed()
+    assert confirmed == schema.confirm()
+    with pytest.warns(FutureWarning, match="Schema.confirm; the old name"):
+        assert confirmed == schema.confirmed()
     assert not confirmed.unconfirmed
     left = "\n".join(line for line in text.splitlines() if not line.startswith(("low", "values")))
     assert Schema.from_dict(tomllib.loads(left.replace(".unconfirmed", ""))).to_find == {

@@ -226,8 +226,8 @@ def test_arrays_of_unknown_length_are_what_was_put_in(tmp_path, rng):
             each.append(rows)
     for each in growing:
         for _ in range(2):
-            np.testing.assert_array_equal(each.whole(), np.concatenate(kept))
-    assert room.growing(np.int8).whole().shape == (0,)
+            np.testing.assert_array_equal(each.read_all(), np.concatenate(kept))
+    assert room.growing(np.int8).read_all().shape == (0,)
 
 
 def test_an_array_of_unknown_length_reserves_its_bytes_once_it_is_whole_and_grows_in_pieces(rng):
@@ -236,7 +236,7 @@ def test_an_array_of_unknown_length_reserves_its_bytes_once_it_is_whole_and_grow
     for k, each in enumerate(rows, 1):
         growing.append(each)
         assert k << 16 <= room.in_memory <= (k << 16) + min(k << 16, 1 << 20)  # never a copy of twice the size
-    np.testing.assert_array_equal(growing.whole(), rows.ravel())
+    np.testing.assert_array_equal(growing.read_all(), rows.ravel())
     assert room.in_memory == rows.size
 
 
@@ -250,7 +250,7 @@ def test_numbers_of_texts_are_as_narrow_as_their_values_let_them_be(memory, most
         kept.append((index, [None if k == 2 else f"{size % 7}-{k}" for k in range(size)]))
         put += [None if k in (-1, 2) else f"{size % 7}-{k}" for k in index.tolist()]
     for _ in range(2):
-        numbers, values = kept.whole()
+        numbers, values = kept.read_all()
         assert [None if k < 0 else values[k] for k in numbers.tolist()] == put
         assert numbers.dtype == (np.int8 if len(values) <= 128 else np.int16)
 
@@ -260,7 +260,7 @@ def test_many_classes_of_a_column_of_labels_keep_their_numbers(classes):
     names = [f"c{k:03}" for k in range(classes)]
     table = pa.table({"x": [str(k % 2) for k in range(classes)], "y": names[::-1]})
     schema = Schema([Category("x", ["0", "1"])], label=Label("y", names))
-    known = class_codes(StreamParts(table.to_reader()).encoded(schema, schema.label).labels(), classes, names)
+    known = class_codes(StreamParts(table.to_reader()).encode(schema, schema.label).labels(), classes, names)
     assert known.codes.tolist() == [*range(classes)][::-1]
     told = confusion_matrix(LabelColumn(known.codes, known.classes), names[::-1], classes=names, epsilon=1e6)
     np.testing.assert_array_equal(told.counts, np.eye(classes))

@@ -53,7 +53,7 @@ def test_counts_are_the_same_however_few_words_are_held(storage, monkeypatch):
 
 
 def test_codes_are_the_same_however_few_words_are_held(storage, monkeypatch):
-    found = SCHEMA.found({"word": {"cells": True, "values": ("wört 1", "wört 9"), "groups": 64}})
+    found = SCHEMA.with_facts({"word": {"cells": True, "values": ("wört 1", "wört 9"), "groups": 64}})
     whole = encoded(column(), ArrayStore, 400)
     rows = np.random.default_rng(1).random(400) < 0.5
     expected = whole.table(found), whole[rows].table(found), whole[50:90].table(found)

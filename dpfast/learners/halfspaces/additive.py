@@ -56,7 +56,7 @@ class AdditiveModel(Model):
         if isinstance(rows, CodeRows):
             rows = rows.with_pairs(self.interactions) if self.interactions else rows
             rows = rows if self.trees is None else rows.with_leaves(self.trees)
-            return rows.looked_up(self.coef.T, self.intercept + self.shift)
+            return rows.linear_scores(self.coef.T, self.intercept + self.shift)
         w = np.concatenate([self.coef, self.intercept[:, np.newaxis]], axis=1).T[: rows.shape[1]]
         size = norm(w) or 1.0  # margins are those of vectors of norm 1
         return size * rows.margins(w / size).astype(np.float64) + self.shift

@@ -24,14 +24,14 @@ from dpfast.learners.halfspaces.measure import (
     local_weights,
     projected,
 )
-from dpfast.tables.code_bits import packed_codes
+from dpfast.tables.code_bits import pack_codes
 
 _ASKED = 255  # levels at a time
 
 
 def weak_rows_of(X, weak, fit_intercept):
     """Return the table as a weak learner reads it; codes are read as bits."""
-    return weak.rows(packed_codes(X), fit_intercept)
+    return weak.rows(pack_codes(X), fit_intercept)
 
 
 def measured(parts, form, n, weak, weighed, classes=2):

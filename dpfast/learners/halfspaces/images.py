@@ -33,7 +33,7 @@ import scipy.sparse as sp
 from dpfast.kernels import reals
 from dpfast.learners.halfspaces.trees import most_trees
 from dpfast.mechanisms.opening import SURE
-from dpfast.tables.arrays import counted
+from dpfast.tables.arrays import count_codes
 from dpfast.tables.cells import bins_of
 
 BINS, HATS = 32, 9  # entries of a column of numbers: those shared by bins, and hats of each scale
@@ -269,7 +269,7 @@ class CodeImage(CodeShape):
     def _arguments(self, u, constants):
         coef, intercept, _ = self.linear(u)
         limited = self._squares, self._allowed, self._pairs, self._forest
-        return limited, *self._rows.rounded(coef), (intercept + constants).astype(np.float32)
+        return limited, *self._rows.round_coefficients(coef), (intercept + constants).astype(np.float32)
 
     def entries(self, total):
         """Return the sum of the images on the grid, from sums of residuals by code: int64, shape (size, columns)."""
@@ -350,7 +350,7 @@ def _shares(count):
 
 
 def class_counts(piece, classes):
-    return counted(piece.labels, classes)
+    return count_codes(piece.labels, classes)
 
 
 def _code_counts(piece, classes, weight):

@@ -14,7 +14,7 @@ from dpfast.learners.model import FloatArray, IntArray
 from dpfast.learners.probabilities import confusion
 from dpfast.learners.saving import entries, reals
 from dpfast.learners.ties import predicted
-from dpfast.tables.code_bits import packed_codes
+from dpfast.tables.code_bits import pack_codes
 from dpfast.tables.projection import readable
 from dpfast.tables.unit_rows import unit_products
 
@@ -91,7 +91,7 @@ class LinearModel(SidedModel):
 
         They are int64, of shape (LEVELS, 2); for more than two classes they are counts by predicted class and class.
         """
-        rows = readable(packed_codes(piece.X))
+        rows = readable(pack_codes(piece.X))
         if self._two:
             return level_counts(self.sides(rows), piece.labels)
         return confusion(self._linear(rows).argmax(axis=1), piece.labels, len(self.coef))

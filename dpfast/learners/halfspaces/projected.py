@@ -31,7 +31,7 @@ from dpfast.learners.plan import Plan, Proved, Spending, Task
 from dpfast.learners.run import Rows, Run
 from dpfast.mechanisms.draws import Claim
 from dpfast.parts.blocks import Piece
-from dpfast.tables.code_bits import packed_codes
+from dpfast.tables.code_bits import pack_codes
 from dpfast.tables.projection import project, projectable, readable
 from dpfast.tables.unit_rows import unit_rows
 
@@ -57,7 +57,7 @@ class ProjectedRows(LinearRows):
         return 4096 if isinstance(self.margin, str) else math.ceil(min(10 / self.margin**2, 4096))
 
     def rows(self, X: Any) -> Any:
-        X = readable(packed_codes(X))
+        X = readable(pack_codes(X))
         if self.most < X.shape[1] + self.fit_intercept:
             return projectable(X)
         return unit_rows(X, fit_intercept=self.fit_intercept, normalize=True)

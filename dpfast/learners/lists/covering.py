@@ -147,7 +147,7 @@ class Conditions:
 
 
 def _packed(table):
-    return table.packed() if isinstance(table, CodeBits) else table
+    return table.pack() if isinstance(table, CodeBits) else table
 
 
 def _conjoined(piece, conjunctions, negations):

@@ -23,7 +23,7 @@ from dpfast.learners.parameters import (
     real,
 )
 from dpfast.learners.scikit import BaseEstimator, ClassifierMixin
-from dpfast.tables.code_bits import packed_codes
+from dpfast.tables.code_bits import pack_codes
 from dpfast.tables.labels import class_codes
 from dpfast.tables.signed_rows import signed_rows
 
@@ -144,7 +144,7 @@ class WinnowClassifier(Parameters, ClassifierMixin, BaseEstimator):
             In [-1, 1].
         """
         check_is_fitted(self)
-        X = packed_codes(X)
+        X = pack_codes(X)
         rows = self._rows(X, self.reads_)
         check_columns(self, X, self.n_features_in_, getattr(self, "feature_names_in_", None))
         return _votes(rows, np.append(self.coef_, self.intercept_))
@@ -152,7 +152,7 @@ class WinnowClassifier(Parameters, ClassifierMixin, BaseEstimator):
     def _learn(self, X, y, classes, marks, *, reset):
         p = self._checked()
         eta = (1 - p.confidence) * p.margin if p.learning_rate == "auto" else float(p.learning_rate)
-        X = packed_codes(X)
+        X = pack_codes(X)
         rows = self._rows(X, None if reset else self.reads_)
         if not reset:
             check_columns(self, X, self.n_features_in_, getattr(self, "feature_names_in_", None))

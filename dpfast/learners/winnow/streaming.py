@@ -41,9 +41,9 @@ from dpfast.tables.arrow import Frame
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.columns import refuse_lacking
 from dpfast.tables.encoding import read_labelled
-from dpfast.tables.labels import class_codes, missing_labels, present
+from dpfast.tables.labels import class_codes, drop_missing, missing_labels
 from dpfast.tables.schema import Schema
-from dpfast.tables.sources import Memory, labelled
+from dpfast.tables.sources import Memory, with_labels
 
 _NUMBERS, _PLANNED = ("unit", "rounds", "taken"), ("learning_rate", "threshold_epsilon")  # in a checkpoint
 _PRINTED_DRAW = 48  # largest number of bytes of a coordinate and its count in a checkpoint
@@ -283,7 +283,7 @@ def _plan(learner: Any, task: Task) -> tuple[WinnowPlan, Plan, Solved]:
 
 def _begin(learner: Any, X: Any, y: Any, classes: Any) -> tuple[Stream, Any, Any]:
     """Return a stream that was charged, its first rows and their signs."""
-    source = labelled(Memory(X), y)
+    source = with_labels(Memory(X), y)
     reader, rng = reader_of(learner, source, vectors=learner.schema is None)
     if learner.probability_share:
         raise ValueError(
@@ -344,7 +344,7 @@ def _fill_labels(learner: Any, X: Any, y: Any, classes: Any) -> tuple[Any, Any, 
     elif y is None or isinstance(y, str) or is_frame(y):
         return X, y, slice(0)
     else:
-        labelled: Any = present(y, classes)[2]
+        labelled: Any = drop_missing(y, classes)[2]
         has_label, labels = labelled, None if labelled is None else [*y]
     if labels is None:
         return X, y, slice(0)

@@ -51,7 +51,7 @@ def test_sums_by_cells_of_pairs_are_those_of_each_row(k, rng, monkeypatch):
     rows = CodeRows(CodeTable(codes, SIZES))
     labels = rng.integers(0, max(2, k), len(codes)).astype(np.uint8 if k == 1 else np.uint16)
     limits, constants = rng.integers(0, LIMIT, len(codes)).astype(np.int32), rng.normal(size=k).astype(np.float32)
-    told = labels, limits, *rows.rounded(rng.normal(size=(sum(SIZES), k))), constants
+    told = labels, limits, *rows.round_coefficients(rng.normal(size=(sum(SIZES), k))), constants
     expected = np.zeros((sum(pair.size for pair in PAIRS), k), np.int64)
     for i in range(40):
         one = CodeRows(CodeTable(codes[[i]], SIZES))
@@ -77,7 +77,7 @@ def test_joined_rows_have_a_column_more_for_each_pair(rng):
     expected = coef[np.hstack([codes + np.cumsum([0, *SIZES])[:-1], cells(codes) + sum(SIZES)]), 0].sum(axis=1)
     assert joined.sizes.tolist() == SIZES + [pair.size for pair in PAIRS]
     assert len(starts) == len(joined.sizes) - 4
-    np.testing.assert_allclose(joined.looked_up(coef, np.zeros(1))[:, 0], expected, atol=1e-5)
+    np.testing.assert_allclose(joined.linear_scores(coef, np.zeros(1))[:, 0], expected, atol=1e-5)
     with pytest.raises(ValueError, match="other codes than the model's"):
         CodeRows(CodeTable(codes % 2, [2] * 4)).with_pairs(PAIRS)
     with pytest.raises(ValueError, match="other codes than the model's"):

@@ -10,7 +10,7 @@ import pytest
 import dpfast
 from dpfast import DecisionListClassifier, Schema
 from dpfast.tables import Boolean, Category, CodeTable, Label, Numeric
-from dpfast.tables.code_bits import CodeBits, packed_codes
+from dpfast.tables.code_bits import CodeBits, pack_codes
 from dpfast.tables.encoding import encode
 
 SCHEMA = Schema(
@@ -48,7 +48,7 @@ def test_codes_and_packed_bits_give_one_list(parameters, frame):
     table, y = encode(frame, SCHEMA), frame["buys"]
     if "conjunctions" in parameters:
         table = CodeTable([[a, b] for a, b in zip(table.column(2), table.column(3), strict=True)], [4, 2])
-    packed = packed_codes(table)
+    packed = pack_codes(table)
     for seed, epsilon in ((0, 0.2), (1, 1.0), (2, 5.0)):
         lists = [
             DecisionListClassifier(epsilon, random_state=seed, **parameters).fit(X, y, classes=["no", "yes"])
@@ -65,7 +65,7 @@ def test_lists_of_three_classes_are_learned_from_codes(rng):
     codes = rng.integers(0, 50, (4000, 3))
     y = np.where(codes[:, 0] == 7, "a", np.where(codes[:, 1] < 25, "b", "c"))
     clf = DecisionListClassifier(4.0, random_state=0).fit(CodeTable(codes, [50] * 3), y, classes=["a", "b", "c"])
-    packed = packed_codes(CodeTable(codes, [50] * 3))
+    packed = pack_codes(CodeTable(codes, [50] * 3))
     assert clf.rules_ == DecisionListClassifier(4.0, random_state=0).fit(packed, y, classes=["a", "b", "c"]).rules_
 
 

@@ -7,7 +7,7 @@ import pytest
 import dpfast
 from dpfast.accounting import Budget
 from dpfast.tables import Category, Label, Numeric, Schema
-from dpfast.tables.code_bits import packed_codes
+from dpfast.tables.code_bits import pack_codes
 
 COLUMNS = [Numeric("age", 0, 100, edges=8), Category("job", ["clerk", "smith"], nullable=True)]
 SCHEMA = Schema(COLUMNS, label=Label("buys", ["no", "yes"]))
@@ -29,11 +29,11 @@ def test_a_stream_with_a_schema_is_the_stream_of_its_codes(frame):
     plain = dpfast.DPWinnowClassifier(random_state=1)
     encoder = dpfast.TableEncoder(SCHEMA).fit(frame)
     for step in steps(frame):
-        bits = packed_codes(encoder.transform(step))
+        bits = pack_codes(encoder.transform(step))
         wanted = plain.stream(bits, step["buys"], classes=["no", "yes"])
         assert declared.stream(step).tolist() == wanted.tolist()
     assert declared.updates_ == plain.updates_ > 0
-    assert declared.predict(frame).tolist() == plain.predict(packed_codes(encoder.transform(frame))).tolist()
+    assert declared.predict(frame).tolist() == plain.predict(pack_codes(encoder.transform(frame))).tolist()
     assert str(declared.privacy_) == str(plain.privacy_)
 
 
