@@ -529,7 +529,7 @@ class _Column:
 @cache
 def _all_ends():
     """Return the ends of the cells of the first look, of numbers and of dates."""
-    numbers, days = surveyed_ends()
+    numbers, days = survey_ends()
     return (
         frozen(np.concatenate([[-LARGEST], numbers, [LARGEST]])),
         frozen(np.concatenate([[FIRST_DAY], days, [LAST_DAY]])),

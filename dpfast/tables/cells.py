@@ -235,7 +235,7 @@ def _distinct_cells(array: pa.Array) -> tuple[np.ndarray, list[str]]:
         return codes, []
     encoded = pc.dictionary_encode(array if left.true_count == len(left) else array.filter(left))
     codes[left.to_numpy(zero_copy_only=False)] = FIXED + encoded.indices.to_numpy(zero_copy_only=False)
-    return codes, [*map(shortened, encoded.dictionary.to_pylist())]
+    return codes, [*map(shorten, encoded.dictionary.to_pylist())]
 
 
 def _read(codes: np.ndarray, array: pa.Array, left: pa.Array, pattern: str, read: Callable) -> pa.Array:

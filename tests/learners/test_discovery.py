@@ -233,9 +233,9 @@ def test_what_a_learner_spends_and_the_survey_are_together_what_was_charged(
 ):
     charged, charge = [], Fit.charge
 
-    def noted(run, public, cost=(), **releases):
+    def noted(run, public, cost=(), *releases, **how):
         charged.append(tuple(cost))
-        charge(run, public, cost, **releases)
+        charge(run, public, cost, *releases, **how)
 
     monkeypatch.setattr(Fit, "charge", noted)
     X, y = frame
