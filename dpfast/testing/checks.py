@@ -6,6 +6,7 @@ import pickle
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,8 @@ import dpfast
 from dpfast.accounting import Budget, BudgetExceeded
 from dpfast.audit import replay
 from dpfast.audit.replays import collect_published, unlike
+from dpfast.learners.parameters import unsaved
+from dpfast.learners.run import Run
 from dpfast.mechanisms.draws import recording
 from dpfast.parts import MemoryParts
 from dpfast.parts.blocks import one_thread
@@ -49,8 +52,11 @@ def check_private_estimator(estimator: Any) -> None:
       and nothing else differs. Noise that was forgotten, a row's value in an attribute, a sum whose sensitivity is
       larger than planned, and a number of rounds that depends on rows are found so;
     - **refusals**: a fit that is refused changes no attribute, draws nothing and charges nothing;
-    - **interruptions**: a fit that is interrupted at any release keeps what it released, with its claim;
-    - **files**: a saved model, a pickled one and a copy predict alike, and a damaged file is refused;
+    - **interruptions**: a fit that is interrupted at any release keeps what it released, with its claim, and no round
+      is lost;
+    - **files**: a saved model, a pickled one and a copy have the same attributes, parameters, predictions
+      and scores, for two classes, for three and with a schema, and a damaged file is refused;
+    - **classes**: there is a score and a probability for each class;
     - **sources**: an array, a sparse matrix, a frame, an Arrow table, a CSV file and parts give one model;
     - **names**: columns are those of the fit, in their order, and parameters are those of the constructor;
     - **determinism**: a seed gives one model, for any number of threads.
@@ -102,6 +108,7 @@ def check_refusals(estimator: Any) -> None:
         "NaN": ((wrong, y), {}),
         "labels that are not declared": ((X, y), {"classes": [5, 6]}),
         "one label less": ((X, y[:-1]), {}),
+        "labels of one class": ((X, np.zeros(len(y), int)), {}),
         "weights": ((X, y), {"sample_weight": np.ones(len(y))}),
         "no rows": ((X[:0], y[:0]), {}),
     }.items():
@@ -155,7 +162,7 @@ def check_interruptions(estimator: Any) -> None:
     """Check that a fit that is interrupted at any release is a model that says what was paid for."""
     X, y = bits()
     whole = _Interrupter(0, False)
-    with recording(whole):
+    with recording(whole), _watched_rounds():
         _with(estimator, random_state=_SEED).fit(X, y, classes=[0, 1])
     steps = range(1, whole.asked + 1)
     for at in steps if len(steps) <= 16 else [*steps[:8], *steps[-8:]]:
@@ -173,6 +180,24 @@ def check_interruptions(estimator: Any) -> None:
             else:
                 raise AssertionError(f"{what}: it was lost, and the fit went on")
             _check_kept(model, budget, what)
+
+
+@contextmanager
+def _watched_rounds():
+    """Find a learner that has made a round, and would lose it if it were interrupted."""
+    before = Run.rounds
+
+    def rounds(run, name, each=1):
+        for k in before(run, name, each):
+            if k and run.model is None:
+                raise AssertionError("interruption: a round would be lost: learn() must set run.model after each")
+            yield k
+
+    Run.rounds = rounds
+    try:
+        yield
+    finally:
+        Run.rounds = before
 
 
 def _check_kept(model, budget, what):
@@ -193,8 +218,26 @@ def _check_kept(model, budget, what):
 
 def check_files(estimator: Any) -> None:
     """Check that a saved, a pickled and a copied model are the same model."""
-    X, _ = bits()
-    model = _fitted(estimator)
+    for table, X, model in _models(estimator):
+        _check_files(f"files ({table})", X, model)
+
+
+def _models(estimator):
+    """Yield tables by their names, their rows and models of them: of two classes, of three, with a schema."""
+    X, y = bits()
+    yield "bits", X, _fitted(estimator)
+    if estimator.__sklearn_tags__().classifier_tags.multi_class:
+        model = _with(estimator, random_state=_SEED).fit(X, np.arange(len(y)) % 3, classes=[0, 1, 2])
+        yield "three classes", X, model
+    if "schema" in estimator.get_params():
+        try:
+            model = _fitted(estimator, (frame(),), schema=SCHEMA)
+        except ValueError:
+            return  # it reads no codes
+        yield "a frame with a schema", frame(), model
+
+
+def _check_files(table, X, model):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.json"
         model.save(path)
@@ -203,18 +246,39 @@ def check_files(estimator: Any) -> None:
             "the pickle": pickle.loads(pickle.dumps(model)),
             "a copy": copy.deepcopy(model),
         }.items():
-            _check_same(f"files: {what}", model, again)
-            if not np.array_equal(model.predict(X), again.predict(X)):
-                raise AssertionError(f"files: {what} does not predict what the model does")
+            _check_same(f"{table}: {what}", model, again)
+            for method in ("predict", "decision_function", "predict_proba"):
+                if hasattr(model, method) and not np.array_equal(getattr(model, method)(X), getattr(again, method)(X)):
+                    raise AssertionError(f"{table}: {what} has another {method} than the model")
+            for name in model.get_params().keys() - {*unsaved(model)}:
+                one, other = (_comparable(getattr(each, name)) for each in (model, again))
+                if one != other:
+                    raise AssertionError(f"{table}: {what} has {name}={other!r}, and the model has {one!r}")
             if getattr(again, "random_state", None) is not None:
-                raise AssertionError(f"files: {what} holds random_state, which reveals the noise")
+                raise AssertionError(f"{table}: {what} holds random_state, which reveals the noise")
         content = path.read_text()
         path.write_text(content.replace('"released"', '"Released"', 1))
         try:
             dpfast.load(path)
         except ValueError:
             return
-        raise AssertionError("files: a damaged file was loaded")
+        raise AssertionError(f"{table}: a damaged file was loaded")
+
+
+def _comparable(value):
+    """Return the value of a parameter as a file gives it back."""
+    return np.asarray(value).tolist() if isinstance(value, tuple | np.ndarray | np.generic) else value
+
+
+def check_classes(estimator: Any) -> None:
+    """Check that a model has a score and a probability for each class."""
+    for table, X, model in _models(estimator):
+        n, k = len(X), len(model.classes_)
+        for method, shape in {"decision_function": (n,) if k == 2 else (n, k), "predict_proba": (n, k)}.items():
+            if hasattr(model, method) and (found := np.shape(getattr(model, method)(X))) != shape:
+                raise AssertionError(f"classes ({table}): {method} must have shape {shape}, got {found}")
+        if not {*model.predict(X).tolist()} <= {*model.classes_.tolist()}:
+            raise AssertionError(f"classes ({table}): predict must give labels of the fit")
 
 
 def check_sources(estimator: Any) -> None:
@@ -298,6 +362,7 @@ CHECKS: tuple[Callable[[Any], None], ...] = (
     check_refusals,
     check_interruptions,
     check_files,
+    check_classes,
     check_sources,
 )
 
@@ -325,10 +390,10 @@ def _check_same(what, one, other):
 
 def _compared(model):
     """Return what a model publishes by sorted names; a file holds a cost only if it is nearly that of the claim."""
-    known = collect_published(model)
-    return {name: known[name] for name in sorted(known) if name != "notes_"} | {
-        "privacy_": replace(known["privacy_"], cost=())
-    }
+    known = collect_published(model) | {"privacy_": replace(model.privacy_, cost=())}
+    if "encoder_" in known:
+        known["encoder_"] = {name: value for name, value in _compared(model.encoder_).items() if name[0] != "_"}
+    return {name: known[name] for name in sorted(known) if name != "notes_"}
 
 
 def _refused(model, X, what):

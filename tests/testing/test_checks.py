@@ -182,6 +182,53 @@ class LosesItsModel(Sound):
         return Unsaved(run.release("histogram", rows.sum(histogram, rows.n_classes)).ravel())
 
 
+@estimator
+class LosesRounds(Sound):
+    """Has a model only after all rounds."""
+
+    def plan(self, task):
+        moves = sqrt_up(task.changed_rows * task.n_columns)
+        return Plan(histogram=GaussianSum(moves, size=task.n_codes * task.n_classes, times=3))
+
+    def learn(self, rows, plan, run) -> Counts:
+        exact = rows.sum(histogram, rows.n_classes)
+        return Counts(sum(run.release("histogram", exact) for _ in run.rounds("histogram")), rows.sizes)
+
+
+@dataclass(frozen=True)
+class OneScore(Counts):
+    """Has one score for each row."""
+
+    def log_odds(self, rows):
+        return super().log_odds(rows)[:, 1]
+
+
+@estimator
+class OneScoreForThreeClasses(Sound):
+    """Reads several classes, and tells two of them apart."""
+
+    def learn(self, rows, plan, run) -> OneScore:
+        return OneScore(run.release("histogram", rows.sum(histogram, rows.n_classes)), rows.sizes)
+
+
+@dataclass(frozen=True)
+class TwoColumns(Counts):
+    """Loses the counts of the third class in a file."""
+
+    def to_dict(self):
+        counts = self.counts.copy()
+        counts[:, 2:] = 0
+        return super().to_dict() | {"counts": counts.tolist()}
+
+
+@estimator
+class LosesAClass(Sound):
+    """Writes the counts of two classes to its file."""
+
+    def learn(self, rows, plan, run) -> TwoColumns:
+        return TwoColumns(run.release("histogram", rows.sum(histogram, rows.n_classes)), rows.sizes)
+
+
 FAULTS = {
     NoiseForgotten: "replay",
     OwnNoise: "replay",
@@ -192,7 +239,10 @@ FAULTS = {
     OnceTooOften: "planned 1 times",
     UncountedReleases: "planned 1 times, and was released 0 times",
     RefusesRows: "refused after it charged|no row has the first code",
-    LosesItsModel: "files: the file",
+    LosesRounds: "interruption: a round would be lost",
+    OneScoreForThreeClasses: r"classes \(three classes\): decision_function must have shape",
+    LosesAClass: r"files \(three classes\): the file",
+    LosesItsModel: r"files \(bits\): the file",
 }
 
 
