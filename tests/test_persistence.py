@@ -57,22 +57,6 @@ def test_a_saved_model_loads_as_it_was(model, path, table):
     assert loaded.get_params() == {**model.get_params(), "random_state": None, "schema": None}
 
 
-def test_a_saved_winnow_model_predicts_as_it_did(tmp_path, rng):
-    X = rng.integers(0, 2, (4000, 6)).astype(bool)
-    y = np.where(X[:, 2] | X[:, 4], "yes", "no")
-    model = dpfast.DPWinnowClassifier(epsilon=3.0, n_updates=5, negations=False, random_state=7).fit(X, y)
-    model.save(tmp_path / "m.json")
-    loaded = dpfast.load(tmp_path / "m.json")
-    assert (loaded.decision_function(X) == model.decision_function(X)).all()
-    assert loaded.predict(X).tolist() == model.predict(X).tolist()
-    assert loaded.coef_.tolist() == model.coef_.tolist()
-    assert loaded.intercept_ == model.intercept_
-    assert loaded.updates_ == 5
-    assert loaded.privacy_ == model.privacy_
-    parameters = {**loaded.get_params(), "feature_range": tuple(loaded.feature_range)}
-    assert parameters == {**model.get_params(), "random_state": None}
-
-
 @pytest.mark.parametrize("labels", [[0, 1, 2], ["a", "b", "ü"], [True, False]])
 def test_labels_and_feature_names_come_back_with_their_types(tmp_path, rng, labels):
     X, y = dpfast.BitMatrix(rng.integers(0, 2, (90, 3)), feature_names=["x", "y", "ž"]), rng.choice(labels, 90)

@@ -55,7 +55,7 @@ def check_private_estimator(estimator: Any) -> None:
     - **interruptions**: a fit that is interrupted at any release keeps what it released, with its claim, and no round
       is lost;
     - **files**: a saved model, a pickled one and a copy have the same attributes, parameters, predictions
-      and scores, for two classes, for three and with a schema, and a damaged file is refused;
+      and scores, for two classes and three, with a schema and without, and a damaged file is refused;
     - **classes**: there is a score and a probability for each class;
     - **sources**: an array, a sparse matrix, a frame, an Arrow table, a CSV file and parts give one model;
     - **names**: columns are those of the fit, in their order, and parameters are those of the constructor;
@@ -223,7 +223,7 @@ def check_files(estimator: Any) -> None:
 
 
 def _models(estimator):
-    """Yield tables by their names, their rows and models of them: of two classes, of three, with a schema."""
+    """Yield tables by their names, their rows and models of them: of two classes and three, with a schema and without."""
     X, y = bits()
     yield "bits", X, _fitted(estimator)
     if estimator.__sklearn_tags__().classifier_tags.multi_class:
@@ -235,6 +235,8 @@ def _models(estimator):
         except ValueError:
             return  # it reads no codes
         yield "a frame with a schema", frame(), model
+        X, y = frame().drop(columns="buys"), frame()["buys"]
+        yield "a frame without a schema", X, _fitted(estimator, (X, y))
 
 
 def _check_files(table, X, model):

@@ -144,9 +144,6 @@ def test_a_model_is_saved_with_its_schema(make, small, tmp_path):
     model.save(tmp_path / "model.json")
     loaded = dpfast.load(tmp_path / "model.json")
     assert loaded.encoder_.schema_ == model.encoder_.schema_ == loaded.schema
-    assert loaded.encoder_.privacy_ == model.encoder_.privacy_
-    assert loaded.privacy_ == model.privacy_
-    np.testing.assert_array_equal(loaded.predict(small), model.predict(small))
     if hasattr(model, "excess_errors"):
         assert loaded.excess_errors() == model.excess_errors()
 

@@ -32,6 +32,7 @@ LEARNERS = {
     "net": dpfast.NetHalfspaceClassifier(n_components=2, net_radius=0.5),
     "net with probabilities": dpfast.NetHalfspaceClassifier(n_components=2, net_radius=0.5, probability_share=0.1),
     "projected": dpfast.ProjectedHalfspaceClassifier(n_rounds=3),
+    "projected to few components": dpfast.ProjectedHalfspaceClassifier(n_components=2, n_rounds=3),
     "winnow": dpfast.DPWinnowClassifier(n_updates=3),
 }
 

@@ -116,18 +116,13 @@ def test_linear_learner_refuses_by_name(parameters, message, table):
         LinearLearner(out_of_range="error").fit(table[0] * 2.0, table[1])
 
 
-def test_a_linear_learner_saves_what_was_released(table, tmp_path):
+def test_a_linear_learner_uses_all_releases_and_all_of_its_budget(table):
     X, y = table
     budget = Budget(1.0, 1e-6)
     clf = LinearLearner(1.0, 1e-6, budget=budget, random_state=2).fit(X, y)
     assert budget.left[0] == 0.0
     with pytest.raises(BudgetExceeded):
         clf.fit(X, y)
-    clf.save(tmp_path / "m.json")
-    loaded = dpfast.load(tmp_path / "m.json")
-    assert (loaded.decision_function(X) == clf.decision_function(X)).all()
-    assert loaded.predict(X).tolist() == clf.predict(X).tolist()
-    assert loaded.privacy_ == clf.privacy_
     assert str(clf.privacy_).startswith("(1.0, 1e-06)-DP, replace one row; 3000 of 3000 releases used")
 
 

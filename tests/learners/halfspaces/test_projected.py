@@ -11,7 +11,6 @@ from laws import assert_follows, exponential_law
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
-import dpfast
 from dpfast import BitMatrix, ProjectedHalfspaceClassifier
 from dpfast.accounting import Budget, BudgetExceeded, discrete_gaussian_delta, single_sample_epsilon
 from dpfast.kernels import signs as kernel
@@ -275,16 +274,6 @@ def test_a_fitted_model_holds_nothing_but_what_was_released(table):
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(clf)).predict(table[0]), clf.predict(table[0]))
 
 
-@pytest.mark.parametrize("n_components", ["auto", 6])
-def test_a_saved_model_predicts_as_it_did(n_components, table, tmp_path):
-    clf = ProjectedHalfspaceClassifier(n_components=n_components, random_state=4).fit(*table)
-    clf.save(tmp_path / "m.json")
-    loaded = dpfast.load(tmp_path / "m.json")
-    np.testing.assert_array_equal(loaded.decision_function(table[0]), clf.decision_function(table[0]))
-    assert loaded.privacy_ == clf.privacy_
-    assert (loaded.n_components_, loaded.n_rounds_, loaded.sigma_) == (clf.n_components_, clf.n_rounds_, clf.sigma_)
-
-
 @pytest.mark.parametrize("after", [0, 3, 60])
 @pytest.mark.parametrize(("kind", "first"), [(descent.FullBatch, ()), (descent.FadingDescent, (("opening", 1, 1),))])
 def test_an_interrupted_fit_keeps_what_was_released_and_stays_charged(kind, first, after, table, monkeypatch):
@@ -418,12 +407,7 @@ def test_a_refusal_charges_nothing_and_draws_nothing(n_components, table, rng):
     budget = Budget(1.0, 1e-6)
     state = rng.bit_generator.state
     for parameters, bad_X, bad_y in (
-        ({}, X * np.nan, y),
-        ({}, np.where(X > 3, np.inf, X), y),
         ({}, X[0], y),
-        ({}, X[:0], y[:0]),
-        ({}, X, y[:-1]),
-        ({}, X, ["one"] * len(y)),
         ({"loss": "hinge"}, X, np.arange(len(y)) % 3),
         ({"margin": 0.1}, X, np.arange(len(y)) % 3),
         ({"delta": 0.0}, X, y),

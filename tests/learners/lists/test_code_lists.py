@@ -80,14 +80,6 @@ def test_thresholds_are_shown_in_the_units_of_their_columns(frame):
         assert clf.to_text().startswith(f"if      {text}")
 
 
-def test_a_list_of_codes_is_saved_with_its_schema(frame, tmp_path):
-    clf = DecisionListClassifier(2.0, schema=SCHEMA, random_state=0).fit(frame)
-    clf.save(tmp_path / "m.json")
-    loaded = dpfast.load(tmp_path / "m.json")
-    assert str(loaded) == str(clf)
-    np.testing.assert_array_equal(loaded.predict(frame), clf.predict(frame))
-
-
 def test_rules_write_dates_as_dates():
     n = 400
     days = pd.Timestamp("2020-01-01") + pd.to_timedelta(np.arange(n) % 40 * 10, "D")

