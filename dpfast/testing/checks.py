@@ -223,7 +223,7 @@ def check_files(estimator: Any) -> None:
 
 
 def _models(estimator):
-    """Yield tables by their names, their rows and models of them: of two classes and three, with a schema and without."""
+    """Yield tables by their names, their rows and models: of two classes and three, with a schema and without."""
     X, y = bits()
     yield "bits", X, _fitted(estimator)
     if estimator.__sklearn_tags__().classifier_tags.multi_class:
