@@ -318,12 +318,14 @@ class Spread:
         look, has its own rows if they are: around 0 there are many cells, each with few rows.
         """
         kept, parts = np.zeros(len(self.rows)), np.where(noisy > LIKELY * deviation, noisy, 0.0)
-        places = {}
-        for cell in np.flatnonzero(self.rows):
-            first, last = np.searchsorted(ends, snap(self._ends[cell : cell + 2]))
-            places[cell] = slice(first, max(last, first + 1))  # parts of its own, or one that it shares
-            parts[places[cell]] = 0.0
-        for cell, within in places.items():
+        cells = np.flatnonzero(self.rows)
+        bounds = np.searchsorted(ends, snap(self._ends[[cells, cells + 1]])).T.tolist()
+        places = [
+            slice(first, max(last, first + 1)) for first, last in bounds
+        ]  # parts of its own, or one that it shares
+        for within in places:
+            parts[within] = 0.0
+        for cell, within in zip(cells.tolist(), places, strict=True):
             if 2 * noisy[within].sum() > self.rows[cell]:
                 kept[cell] = self.rows[cell]
                 parts[within] += _halved(noisy[within].tolist(), float(self.rows[cell]), deviation)
@@ -337,10 +339,11 @@ class Spread:
     def divided(self, cells: int, least: float) -> np.ndarray:
         """Return the ends of about so many cells, spread over those that hold rows, with at least so many rows each."""
         made = []
-        for cell in np.flatnonzero(self.rows):
-            parts = min(cells * self.rows[cell] / self.total, self.rows[cell] / least)
-            made.append(np.linspace(self._ends[cell], self._ends[cell + 1], max(1, int(parts)) + 1))
-        return np.unique(np.concatenate(made))
+        held = np.flatnonzero(self.rows)
+        for rows, low, high in np.stack([self.rows[held], self._ends[held], self._ends[held + 1]], axis=1).tolist():
+            parts = max(1, int(min(cells * rows / self.total, rows / least)))
+            made.append(low + np.arange(parts) * ((high - low) / parts))
+        return np.unique(np.concatenate([*made, self._ends[held + 1]]))
 
     def below(self, numbers: np.ndarray) -> np.ndarray:
         """Return the rows at or below each number."""
@@ -538,7 +541,7 @@ def _all_ends():
 
 def _number(numbers):
     ends = number_ends()
-    return ends[np.searchsorted(ends, numbers).clip(max=len(ends) - 1)]
+    return ends[np.minimum(np.searchsorted(ends, numbers), len(ends) - 1)]
 
 
 def _whole(numbers):

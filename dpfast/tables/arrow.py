@@ -447,11 +447,13 @@ class CellStore:
         """Append blocks of the codes of some cells, and of the words that codes from FIXED on stand for."""
         for codes, words in cells:
             if words:
-                is_word = codes >= FIXED
-                local = codes[is_word] - FIXED
-                numbers = self.words.append(words, np.bincount(local, minlength=len(words)))
-                codes = codes.copy()
-                codes[is_word] = FIXED + numbers[local]
+                local = np.maximum(codes, FIXED - 1)  # the last code before those of words stands for all others
+                local -= FIXED - 1
+                numbers = self.words.append(words, np.bincount(local, minlength=len(words) + 1)[1:])
+                if not np.array_equal(numbers, np.arange(len(words))):  # as they are for the first block
+                    is_word = codes >= FIXED
+                    codes = codes.copy()
+                    codes[is_word] = FIXED + numbers[local[is_word] - 1]
             if len(codes):
                 codes = codes - np.int32(MISSING)
                 self._codes.append(codes.astype(np.min_scalar_type(min(codes.min(), ~codes.max(), -1)), copy=False))

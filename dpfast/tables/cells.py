@@ -196,7 +196,7 @@ def text_cells(array: pa.Array) -> tuple[np.ndarray, list[str]]:
         array = pc.dictionary_encode(array)
         words = array.dictionary
     codes, words = _distinct_cells(words) if numbers is None else (number_codes(numbers), [])
-    return np.concatenate([codes, np.array([MISSING], np.int32)])[indices(array)], words
+    return np.concatenate([codes, np.array([MISSING], np.int32)]).take(indices(array), mode="wrap"), words
 
 
 def indices(array: pa.DictionaryArray) -> np.ndarray:
