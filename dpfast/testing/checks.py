@@ -163,7 +163,8 @@ def check_interruptions(estimator: Any) -> None:
     X, y = bits()
     whole = _Interrupter(0, False)
     with recording(whole), _watched_rounds():
-        _with(estimator, random_state=_SEED).fit(X, y, classes=[0, 1])
+        model = _with(estimator, random_state=_SEED).fit(X, y, classes=[0, 1])
+    several = sum(event.used for event in model.privacy_.events) > 1
     steps = range(1, whole.asked + 1)
     for at in steps if len(steps) <= 16 else [*steps[:8], *steps[-8:]]:
         for late in (False, True):
@@ -179,7 +180,7 @@ def check_interruptions(estimator: Any) -> None:
                 raise AssertionError(f"{what}: it was replaced by {error!r}") from error
             else:
                 raise AssertionError(f"{what}: it was lost, and the fit went on")
-            _check_kept(model, budget, what)
+            _check_kept(model, budget, what, several and at == whole.asked)
 
 
 @contextmanager
@@ -200,13 +201,18 @@ def _watched_rounds():
         Run.rounds = before
 
 
-def _check_kept(model, budget, what):
+def _check_kept(model, budget, what, has_more):
     if budget.spent == (0.0, 0.0):
         raise AssertionError(f"{what}: an answer was drawn before the charge")
     if "privacy_" not in vars(model):
         raise AssertionError(f"{what}: the fit was charged, and the estimator has no privacy_")
     X, _ = bits()
     if not any(event.used for event in model.privacy_.events):
+        if has_more and "model_" not in vars(model):
+            raise AssertionError(
+                f"{what}: what was released before is lost, although it was paid for: set run.model after a release, "
+                "or call run.show"
+            )
         return
     try:
         predicted = model.predict(X)

@@ -196,6 +196,27 @@ class LosesRounds(Sound):
         return Counts(sum(run.release("histogram", exact) for _ in run.rounds("histogram")), rows.sizes)
 
 
+@estimator
+class LosesReleases(LosesRounds):
+    """Has a model only after all releases, and does not ask the run for rounds."""
+
+    def learn(self, rows, plan, run) -> Counts:
+        exact = rows.sum(histogram, rows.n_classes)
+        return Counts(sum(run.release("histogram", exact) for _ in range(3)), rows.sizes)
+
+
+@estimator
+class KeepsReleases(LosesRounds):
+    """Makes three releases, each of which makes a model."""
+
+    def learn(self, rows, plan, run) -> Counts:
+        exact, total = rows.sum(histogram, rows.n_classes), 0
+        for _ in range(3):
+            total = total + run.release("histogram", exact)
+            run.model = Counts(total, rows.sizes)
+        return run.model
+
+
 @dataclass(frozen=True)
 class OneScore(Counts):
     """Has one score for each row."""
@@ -240,6 +261,7 @@ FAULTS = {
     OnceTooOften: "planned 1 times",
     UncountedReleases: "planned 1 times, and was released 0 times",
     RefusesRows: "refused after it charged|no row has the first code",
+    LosesReleases: "interruption .*: what was released before is lost",
     LosesRounds: "interruption: a round would be lost",
     OneScoreForThreeClasses: r"classes \(three classes\): decision_function must have shape",
     LosesAClass: r"files \(three classes\): the file",
@@ -247,8 +269,9 @@ FAULTS = {
 }
 
 
-def test_a_sound_learner_passes():
-    check_private_estimator(Sound())
+@pytest.mark.parametrize("learner", [Sound, KeepsReleases])
+def test_a_sound_learner_passes(learner):
+    check_private_estimator(learner())
 
 
 @pytest.mark.parametrize("learner", FAULTS, ids=lambda each: each.__name__)
