@@ -7,7 +7,7 @@ from contextlib import suppress
 from multiprocessing import get_context
 from uuid import uuid4
 
-from dpfast.parts import EngineLost, answered, made
+from dpfast.parts import EngineLost, answer_part, make_state
 
 TRIES = 3  # processes in which a part may end, one after another
 _states = {}  # that a process holds, by the name of the step that made them and the number of their part
@@ -74,12 +74,12 @@ def _process():
 
 def _asked(read, source, steps, k, f, public, own):
     known = max((i for i, step in enumerate(steps, 1) if (step[0], k) in _states), default=0)
-    state = _states[steps[known - 1][0], k] if known else made(source, _pair, (read,))
+    state = _states[steps[known - 1][0], k] if known else make_state(source, _pair, (read,))
     for _, make, told, mine in steps[known:]:
-        state = made(state, make, told, k, mine)
+        state = make_state(state, make, told, k, mine)
     if steps:
         _states[steps[-1][0], k] = state
-    return answered(state, k, f, public, own)
+    return answer_part(state, k, f, public, own)
 
 
 def _pair(source, read):

@@ -206,7 +206,7 @@ class _Recorder:
         return [ranks[name] for name in names]
 
     def answer(self, question, draw, rng):
-        question, name = question.kept(), _asker(question.mechanism)
+        question, name = question.with_own_copy(), _asker(question.mechanism)
         if self.watches and not self.paid:
             self.early = self.early or f"asks before it charges: {name}"
         k = len(self.asked)

@@ -70,21 +70,21 @@ def experts(
         expected = experts_regret(learner.learning_rate_, width, rounds)
         likely = experts_regret(learner.learning_rate_, width, rounds, failure=beta)
 
-        def drawn():
+        def drawn_experts():
             return csv_of([names[expert]] for expert in learner.actions_.tolist() if expert >= 0).encode()
 
         def rescue():
             spent = "the budget is spent; the experts drawn are"
-            return f"{spent} {deliver(drawn(), None, 'experts.txt')}" if learner.rounds_ else None
+            return f"{spent} {deliver(drawn_experts(), None, 'experts.txt')}" if learner.rounds_ else None
 
         state.rescue = rescue
         learner.play(table.X)
         if out is None:
-            sys.stdout.write(drawn().decode())
+            sys.stdout.write(drawn_experts().decode())
             sys.stdout.flush()
             where = "on standard output"
         else:
-            where = deliver(drawn(), out, out.name)
+            where = deliver(drawn_experts(), out, out.name)
         state.now, state.kept, state.rescue = f"the budget is spent; the experts drawn are {where}", True, None
 
         summary = facts()

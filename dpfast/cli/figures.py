@@ -13,12 +13,12 @@ class Figure(NamedTuple):
     kept: dict | list
 
 
-def kept(shown, of):
+def figures_to_keep(shown, of):
     """Return the figures for a model's file and JSON: a dict by their names; `of` says which rows they are of."""
     return {"test": {"of": of}} | {each.name: each.kept for each in shown}
 
 
-def printed(shown):
+def figures_to_print(shown):
     """Return the figures that fit on one line."""
     return [figure for figure in shown if figure.text]
 

@@ -20,7 +20,7 @@ def read(data, **options):
         return read_table(data, **options)
 
 
-def charged(path, neighbors, person=None, *, as_pairs=False):
+def open_budget(path, neighbors, person=None, *, as_pairs=False):
     """Return the budget in a file; refuse it unless it is for this relation, and for persons if a column names them."""
     from dpfast.accounting import Budget
 
@@ -66,7 +66,7 @@ def is_packed(X):
     return isinstance(X, BitMatrix)
 
 
-def kept_settings(data, **text):
+def settings_to_keep(data, **text):
     """Return the settings of a file of text that a model's file keeps: those that are not the defaults of its name."""
     import codecs
 
@@ -107,7 +107,7 @@ def options_of(settings):
 def name_features(estimator, names, label=None, text=None):
     """Set the names of the columns and of the label of a fitted model, which arrays do not have, and how text was read.
 
-    `text` has the settings by `kept_settings`.
+    `text` has the settings by `settings_to_keep`.
     """
     import numpy as np
 

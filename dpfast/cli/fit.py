@@ -12,23 +12,23 @@ from rich.text import Text
 from dpfast.tables.naming import listed
 
 from . import options
-from .figures import Figure, figures, kept, printed
+from .figures import Figure, figures, figures_to_keep, figures_to_print
 from .files import (
-    charged,
     check_columns,
     declaration_of,
     is_packed,
-    kept_settings,
     labels_of,
     limits_of,
     may_lack,
     name_features,
+    open_budget,
     read,
     read_declared,
+    settings_to_keep,
 )
 from .models import MODELS, Name, estimator_of, parameters_of, read_share, reader_of, values_of, with_options_of
 from .outputs import add_figures, check_files, keep, learning
-from .report import answer, errors, facts, output, progress, reporting, say, spent, tell
+from .report import answer, claim_of, errors, facts, output, progress, reporting, say, tell
 
 TESTED = "the test part, which the model never saw"
 SURVEYED = (
@@ -276,7 +276,7 @@ def fit(context: typer.Context, data: options.Data, asked: FitOptions, **own):
             parameters |= {"schema": declaration, "encoder_share": share}
         if privacy.budget is not None:
             as_pairs = asked.output.test_share > 0 and rare.scheduler is None
-            parameters["budget"] = charged(privacy.budget, privacy.neighbors, privacy.unit, as_pairs=as_pairs)
+            parameters["budget"] = open_budget(privacy.budget, privacy.neighbors, privacy.unit, as_pairs=as_pairs)
         if privacy.unit is not None:
             check_persons(privacy.unit, declaration)
         if rare.scheduler is not None:
@@ -288,7 +288,7 @@ def fit(context: typer.Context, data: options.Data, asked: FitOptions, **own):
             learned = _learn_here(state, data, asked, declaration, model, parameters, own, rng, notes)
         tell(learned.estimator)
         if asked.output.json:
-            answer(_told(data, asked, model, learned))
+            answer(_answer_of(data, asked, model, learned))
         else:
             _show(data, asked, declaration, model, learned)
 
@@ -301,7 +301,7 @@ def _learn_on_cluster(state, data, asked, declaration, model, parameters):
         read_in = time.perf_counter() - start
         given = {"classes": declaration.label.classes, "units": privacy.unit, "rows_per_unit": privacy.rows_per_unit}
         where, read_by = f"{data} on {asked.rare.scheduler}", {"label": label, "threshold": asked.rare.threshold}
-        out, learned_in = _fitted(state, estimator, where, (X,), given, asked.output.out, None, **read_by)
+        out, learned_in = _fit_and_save(state, estimator, where, (X,), given, asked.output.out, None, **read_by)
     name_features(estimator, None, label)
     return Learned(estimator, out, n, None, read_in, learned_in)
 
@@ -339,10 +339,12 @@ def _learn_here(state, data, asked, declaration, model, parameters, own, rng, no
         return {} if persons is None else {"units": persons[rows], "rows_per_unit": privacy.rows_per_unit}
 
     read_in = time.perf_counter() - start
-    read_by = {"label": label, "threshold": rare.threshold, "text": kept_settings(data, **text), "notes": notes}
+    read_by = {"label": label, "threshold": rare.threshold, "text": settings_to_keep(data, **text), "notes": notes}
     given = {"classes": classes} | of_persons(~test)
     estimator = estimator_of(model, parameters)  # only now: its import is slow, and the table may be refused
-    out, learned_in = _fitted(state, estimator, data, (X, y), given, asked.output.out, names, bits=bits, **read_by)
+    out, learned_in = _fit_and_save(
+        state, estimator, data, (X, y), given, asked.output.out, names, bits=bits, **read_by
+    )
     learned = Learned(estimator, out, n, values, read_in, learned_in, bits=bits, rows=(X, y))
     if test_share:
         learned.shown = figures(estimator, X_test, y_test, rng, **of_persons(test))
@@ -354,15 +356,15 @@ def _learn_here(state, data, asked, declaration, model, parameters, own, rng, no
     return learned
 
 
-def _told(data, asked, model, learned):
+def _answer_of(data, asked, model, learned):
     """Return what a fit tells a program."""
     estimator, shown = learned.estimator, learned.shown
     return (
         {"data": data}
         | ({"rows": learned.n} if asked.privacy.neighbors == "replace" else {})
         | {"model": model, "labels": estimator.classes_.tolist()}
-        | {"figures": kept(shown, TESTED) if shown else {}, "notes": estimator.notes_}
-        | spent(estimator)
+        | {"figures": figures_to_keep(shown, TESTED) if shown else {}, "notes": estimator.notes_}
+        | claim_of(estimator)
         | {"saved": learned.out}
     )
 
@@ -400,7 +402,7 @@ def _plain(data, **options):
         raise ValueError(f"{error}; --schema discover reads text, dates and missing cells, too") from None
 
 
-def _fitted(state, estimator, where, table, given, out, names, *, bits=False, notes=(), **read_by):
+def _fit_and_save(state, estimator, where, table, given, out, names, *, bits=False, notes=(), **read_by):
     """Fit an estimator to a table, and save it; return its file, and the seconds that the fit took."""
     read_by["bits"] = bits
     learning(state, estimator, names, **read_by)
@@ -415,7 +417,7 @@ def _fitted(state, estimator, where, table, given, out, names, *, bits=False, no
 def _summary(estimator, shown, exact, discovered):
     """Return a table of the figures of a fitted model, of its claim and of what the claim covers."""
     summary = facts()
-    for figure in printed(shown):
+    for figure in figures_to_print(shown):
         summary.add_row(f"test {figure.name}" if figure.name != "largest class" else figure.name, figure.text)
     if shown:
         summary.add_row("", "noisy figures of the test part; they cost nothing more, as no row is in both parts")

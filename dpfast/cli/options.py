@@ -133,15 +133,15 @@ def spread(command: Callable[..., None]) -> Callable[..., None]:
     groups = {each.name: each.annotation for each in signature.parameters.values() if is_dataclass(each.annotation)}
 
     @wraps(command)
-    def called(**given: Any) -> None:
+    def call_with_groups(**given: Any) -> None:
         command(**{name: _group(kind, given) for name, kind in groups.items()}, **given)
 
     parameters: list[inspect.Parameter] = []
     for each in signature.parameters.values():
         parameters += _options(groups[each.name]) if each.name in groups else [each]
-    called.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    called.__annotations__ = {each.name: each.annotation for each in parameters}
-    return called
+    call_with_groups.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    call_with_groups.__annotations__ = {each.name: each.annotation for each in parameters}
+    return call_with_groups
 
 
 def _options(kind: Any) -> Iterator[inspect.Parameter]:

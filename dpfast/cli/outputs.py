@@ -9,7 +9,7 @@ import tempfile
 from copy import copy
 from pathlib import Path
 
-from .figures import kept
+from .figures import figures_to_keep
 from .files import bytes_of, name_features
 from .report import complain, reason_of
 
@@ -78,7 +78,7 @@ def add_figures(estimator, out, shown, of):
     """Store the figures that were paid for with a model, in its file too; the file is unchanged if that fails."""
     from dpfast.learners.saving import read_document, write_model
 
-    estimator.figures_ = kept(shown, of)
+    estimator.figures_ = figures_to_keep(shown, of)
     if out is not None:
         table = read_document(out).get("table")
         write_model(estimator, out, **({} if table is None else {"table": table}))

@@ -45,7 +45,7 @@ def answer(document):
     print(json.dumps(document, indent=1, default=plain))
 
 
-def spent(estimator):
+def claim_of(estimator):
     """Return the claim of a model, for `answer`."""
     return {"privacy": estimator.privacy_.to_dict(), "claim": str(estimator.privacy_)}
 

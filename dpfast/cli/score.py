@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from .figures import figures, kept, printed
-from .files import charged, check_there, settings_for
+from .figures import figures, figures_to_keep, figures_to_print
+from .files import check_there, open_budget, settings_for
 from .options import Data, Epsilon, Json, Label, Ledger, Model, Relation, Seed, TextOptionsOfFit, spread
 from .outputs import check_files
 from .predict import table_for
@@ -49,7 +49,7 @@ def score(model: Model, data: Data, asked: ScoreOptions):
         from dpfast.tables.sources import count_rows
 
         rng, epsilon, neighbors = random.generator(asked.seed), EPSILON.read("epsilon", asked.epsilon), asked.neighbors
-        ledger = None if asked.budget is None else charged(asked.budget, neighbors)
+        ledger = None if asked.budget is None else open_budget(asked.budget, neighbors)
         estimator = dpfast.load(model)
         text = settings_for(data, estimator, **asked.text.settings)
         ways = asked.label, asked.threshold, asked.numbers
@@ -61,10 +61,10 @@ def score(model: Model, data: Data, asked: ScoreOptions):
         seeded = "; drawn with a seed: reproducible, not private" if asked.seed is not None else ""
         claim = f"({epsilon:g}, 0)-DP for these rows, {relation}{seeded}"
         if asked.json:
-            answer({"data": data, "figures": kept(shown, data), "epsilon": epsilon, "claim": claim})
+            answer({"data": data, "figures": figures_to_keep(shown, data), "epsilon": epsilon, "claim": claim})
             return
         summary = facts()
-        for figure in printed(shown):
+        for figure in figures_to_print(shown):
             summary.add_row(figure.name, figure.text)
         summary.add_row("privacy", claim)
         output.print(summary)

@@ -9,7 +9,7 @@ from rich.text import Text
 from .files import options_of, settings_of
 from .options import Json, Model
 from .outputs import check_files
-from .report import answer, facts, output, reporting, say, spent
+from .report import answer, claim_of, facts, output, reporting, say
 
 
 def show(
@@ -26,7 +26,7 @@ def show(
         if json:
             kept = ("model", "parameters", "classes", "n_features", "feature_names")
             known = {"type": type(fitted).__name__, "columns digest": columns_digest(document), "card": card}
-            answer({name: document[name] for name in kept} | known | spent(fitted))
+            answer({name: document[name] for name in kept} | known | claim_of(fitted))
             return
         summary = facts()
         summary.add_row("model", Text(type(fitted).__name__))

@@ -13,7 +13,7 @@ from rich.live import Live
 from rich.text import Text
 
 from . import options
-from .files import charged, check_columns, check_there, declaration_of, in_order, limits_of, name_features
+from .files import check_columns, check_there, declaration_of, in_order, limits_of, name_features, open_budget
 from .models import MODELS, values_of, with_options_of
 from .outputs import check_files, check_output, keep
 from .printers import show_weights
@@ -110,14 +110,14 @@ def stream(
             "window": asked.window,
             **MODELS["winnow"].parameters(own),
         }
-        paying = None if asked.budget is None else charged(asked.budget, asked.neighbors)
+        paying = None if asked.budget is None else open_budget(asked.budget, asked.neighbors)
         skip = 0
         if asked.checkpoint is not None and asked.checkpoint.exists():
             estimator = dpfast.DPWinnowClassifier.resume(asked.checkpoint)
             ending.callback(estimator.close)  # also if it is refused
             _check_same(estimator, parameters, declared, declaration, asked.checkpoint)
             skip = 0 if asked.new_rows else estimator.rounds_
-            state.now = _kept(estimator, asked.checkpoint)
+            state.now = _describe_rest(estimator, asked.checkpoint)
         else:
             estimator = dpfast.DPWinnowClassifier(
                 **parameters, schema=declaration, budget=paying, checkpoint=asked.checkpoint, random_state=asked.seed
@@ -155,7 +155,7 @@ def stream(
                         rows, mistakes = rows + len(predicted), mistakes + int(wrong.sum())
                         if values == "numbers":
                             name_features(estimator, features)
-                        state.now = _kept(estimator, asked.checkpoint)
+                        state.now = _describe_rest(estimator, asked.checkpoint)
                     if not asked.quiet:
                         writer.writerows([value] for value in predicted.tolist())
                         sys.stdout.flush()
@@ -207,7 +207,7 @@ def _check_same(estimator, asked, classes, declaration, checkpoint):
             raise ValueError(f"{checkpoint} was begun with {name.strip('_')}={began!r}, this command says {value!r}")
 
 
-def _kept(estimator, checkpoint):
+def _describe_rest(estimator, checkpoint):
     """Return what a stream that stops now leaves behind."""
     of = "" if estimator.window else f" of {estimator.n_updates_}"
     done = f"{estimator.rounds_:,} rounds and {estimator.updates_}{of} updates"

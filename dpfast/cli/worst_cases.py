@@ -95,7 +95,7 @@ def _class_counts(epsilon, delta):
     """Use one hypothesis, so that the draw reveals hardly anything and the counts of its rows are audited."""
     settings = {"epsilon": epsilon, "hypotheses": np.array([[0]], bool), "probability_share": 0.999}
     tables = [(np.zeros((len(y), 1), int), y) for _, y in _one_row_turned(1)]
-    return _fits(dpfast.FiniteClassLearner, settings, _counted, tables, "2 rows, one hypothesis, its class counts")
+    return _fits(dpfast.FiniteClassLearner, settings, _counts_of, tables, "2 rows, one hypothesis, its class counts")
 
 
 def _linear_learner(epsilon, delta):
@@ -133,7 +133,7 @@ def _coefficient(model):
     return float(np.ravel(model.coef_)[0])
 
 
-def _counted(model):
+def _counts_of(model):
     first, second = model.class_counts_[0]
     return bool(first >= 1 and second <= 1)
 
@@ -166,7 +166,7 @@ def _online_littlestone(epsilon, delta):
         learner = _learner("OnlineLittlestoneLearner", epsilon, delta, _PARTS, settings, rng)
         points = np.append(mistake, np.zeros(3000, int))
         learner.stream(points, points == mistake)
-        return _drawn(learner.releases_[0] if learner.releases_ else None, _PARTS)
+        return _labels_of(learner.releases_[0] if learner.releases_ else None, _PARTS)
 
     return Case(run, 8, 9, delta, "a stream of one mistake, 30 teachers, 8 members")
 
@@ -175,7 +175,7 @@ def _one_row(name, epsilon, delta, settings, what):
     delta = min(delta, _LARGEST_DELTA)
 
     def run(label, rng):
-        return _drawn(_learner(name, epsilon, delta, _ONE, settings, rng).fit([0], [label]).hypothesis_, _ONE)
+        return _labels_of(_learner(name, epsilon, delta, _ONE, settings, rng).fit([0], [label]).hypothesis_, _ONE)
 
     return Case(run, 1, 0, delta, what)
 
@@ -185,7 +185,7 @@ def _learner(name, epsilon, delta, table, settings, rng):
     return getattr(dpfast.littlestone, name)(epsilon, delta, hypotheses, random_state=rng, **settings)
 
 
-def _drawn(hypothesis, table):
+def _labels_of(hypothesis, table):
     return None if hypothesis is None else tuple(hypothesis(np.arange(table.shape[1])).tolist())
 
 

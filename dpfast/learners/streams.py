@@ -14,7 +14,7 @@ from dpfast.mechanisms.draws import ExclusiveAccess
 
 def alone(learner: Any) -> AbstractContextManager[None]:
     """Return a context for a whole call; it refuses a second thread and a forked process."""
-    return owner(learner).used()
+    return owner(learner).hold()
 
 
 def owner(learner: Any) -> ExclusiveAccess:

@@ -29,7 +29,7 @@ from dpfast import random
 from dpfast.accounting import Cost, repeated_epsilon
 from dpfast.accounting.numbers import exact, float_above, number
 from dpfast.kernels import noise, sparse_vector
-from dpfast.mechanisms.draws import Claim, ExclusiveAccess, Question, asked, read_only
+from dpfast.mechanisms.draws import Claim, ExclusiveAccess, Question, ask, read_only
 
 _LARGEST = 1 << 60  # of thresholds; noise exceeds this with probability below e**-300
 
@@ -65,7 +65,7 @@ class _Tests:
         ----------
         number : int, default=1
         """
-        with self._access.used():
+        with self._access.hold():
             self._count += _integer("number", number)
 
     def test(self, count: int | None = None) -> bool:
@@ -87,10 +87,10 @@ class _Tests:
             If no further test is allowed because the instance has fired, in a process other than the one that created
             it, or while another thread uses it.
         """
-        with self._access.used():
+        with self._access.hold():
             self._check_open()
             tested = self._count if count is None else _integer("count", count)
-            if self._asked([tested], lambda: self._tests.test(tested, self._rng)):
+            if self._ask([tested], lambda: self._tests.test(tested, self._rng)):
                 self._positive()
                 return True
             return False
@@ -122,7 +122,7 @@ class _Tests:
         ValueError
             Before anything is drawn.
         """
-        with self._access.used():
+        with self._access.hold():
             self._check_open()
             rounds, at = _integer("rounds", rounds), np.asarray(increments)
             if not 0 <= rounds <= 1 << 62 or at.ndim != 1 or (at.size and at.dtype.kind not in "iu"):
@@ -134,19 +134,19 @@ class _Tests:
             if lengths.min() < 0 or (at.size and at[-1] == rounds):
                 raise ValueError(f"increments must lie in [0, {rounds}) and not decrease")
             counts = self._count + np.arange(len(lengths))
-            made = self._asked(lambda: np.repeat(counts, lengths), lambda: self._tests.run(counts, lengths, self._rng))
+            made = self._ask(lambda: np.repeat(counts, lengths), lambda: self._tests.run(counts, lengths, self._rng))
             if made is None:
                 self._count += at.size
             else:
                 self._positive()
             return made
 
-    def _asked(self, counts, draw):
+    def _ask(self, counts, draw):
         def question():
             value = np.asarray(counts() if callable(counts) else counts, np.int64)
             return Question(type(self).__name__, value, "largest", self._exact, claim=self._claim, used=_counts_tested)
 
-        return asked(question, draw, self._rng)
+        return ask(question, draw, self._rng)
 
     def _positive(self) -> None:
         raise NotImplementedError
@@ -247,7 +247,7 @@ class AboveThreshold(_Tests):
 
     def reset(self) -> None:
         """Start again with new threshold noise and a count of 0; this costs epsilon once more."""
-        with self._access.used():
+        with self._access.hold():
             draw = noise.discrete_laplace if self._noise == "paper" else noise.geometric
             self._runs += 1  # before the draw: what may have been drawn counts
             drawn = draw(self._threshold_scale, 1, self._rng)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from dpfast import random
 from dpfast.kernels import levels
-from dpfast.mechanisms.draws import Claim, Question, asked
+from dpfast.mechanisms.draws import Claim, Question, ask
 
 _LARGEST = 1 << 30  # of an entry: sums over the elements fit into 64 bits
 
@@ -107,14 +107,14 @@ def exponential_cover(
     while len(drawn) < rounds:
         may = _may(available(list(drawn)) if available else ~np.isin(np.arange(candidates), drawn), candidates)
         scores = entries(list(drawn))[left].sum(axis=0, dtype=np.int64)[may]
-        chosen = int(may[_drawn(scores, exponent, claim, rng)])
+        chosen = int(may[_draw(scores, exponent, claim, rng)])
         drawn.append(chosen)
         left &= ~covers[:, chosen]
     return drawn
 
 
-def _drawn(scores, exponent, claim, rng):
-    return asked(
+def _draw(scores, exponent, claim, rng):
+    return ask(
         lambda: Question("exponential_cover", scores, "range", exponent, claim=claim),
         lambda: levels.draw(scores, exponent, rng),
         rng,

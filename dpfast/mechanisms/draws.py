@@ -60,7 +60,7 @@ class Question:
     claim: Claim | None = None
     used: Callable[[Any, Any], Any] | None = None
 
-    def kept(self) -> "Question":
+    def with_own_copy(self) -> "Question":
         """Return the same question with a copy of its value, which the learner may change later."""
         value = dict(self.value) if isinstance(self.value, Mapping) else np.array(self.value)
         return replace(self, value=value)
@@ -91,13 +91,13 @@ class Question:
 
 
 class Recorder(Protocol):
-    """Answers the questions of a fit instead of its mechanisms; it may also have the method `ranks`, see `placed`."""
+    """Answers the questions of a fit instead of its mechanisms; it may have the method `ranks`, see `draw_places`."""
 
     def answer(self, question: Question, draw: Callable[[], Any], rng: np.random.Generator) -> Any:
         """Return the answer to a question; `draw` draws it."""
 
 
-def asked(question: Callable[[], Question], draw: Callable[[], _Answer], rng: np.random.Generator) -> _Answer:
+def ask(question: Callable[[], Question], draw: Callable[[], _Answer], rng: np.random.Generator) -> _Answer:
     """Return the whole answer that `draw` draws from `rng`, or that a recorder gives, which is told the `question`."""
     recorder = _recorder.get()
     return draw() if recorder is None else recorder.answer(question(), draw, rng)
@@ -108,7 +108,7 @@ def has_recorder() -> bool:
     return _recorder.get() is not None
 
 
-def placed(names: Sequence[int], places: int, rng: np.random.Generator) -> np.ndarray:
+def draw_places(names: Sequence[int], places: int, rng: np.random.Generator) -> np.ndarray:
     """Return a random place in range(places) for each of the first `places` names, all different.
 
     Whatever places some names have, they have with the same probability if a name is taken out or added. So a recorder
@@ -156,7 +156,7 @@ class ExclusiveAccess:
         self._what, self._process, self._lock = what, os.getpid(), threading.Lock()
 
     @contextmanager
-    def used(self) -> Iterator[None]:
+    def hold(self) -> Iterator[None]:
         """Give the caller exclusive access to the state within the block.
 
         A RuntimeError refuses other processes, and use by another thread or an enclosing call at the same time.
@@ -265,5 +265,5 @@ def _add_noise(name, values, rng, question, draw):
     if values.dtype.kind not in "iub":
         raise ValueError(f"{name} must be integers, got {values.dtype}")
     exact, rng = values.astype(np.int64, copy=False), random.generator(rng)
-    noisy = asked(lambda: question(exact), lambda: exact + draw(exact.size, rng).reshape(exact.shape), rng)
+    noisy = ask(lambda: question(exact), lambda: exact + draw(exact.size, rng).reshape(exact.shape), rng)
     return int(noisy) if values.ndim == 0 else noisy

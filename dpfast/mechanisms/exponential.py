@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from dpfast import random
 from dpfast.kernels import levels
 from dpfast.kernels.own import own
-from dpfast.mechanisms.draws import Question, asked
+from dpfast.mechanisms.draws import Question, ask
 
 
 def exponential(
@@ -63,7 +63,7 @@ def exponential(
             raise ValueError(f"scores must be below 2**63, got {scores.max()}")
         scores = scores.astype(np.int64)
     rng = random.generator(rng)
-    drawn = asked(
+    drawn = ask(
         lambda: Question("exponential", scores, "range", exponent, draws=size),
         lambda: levels.sample(scores, exponent, size, rng),
         rng,

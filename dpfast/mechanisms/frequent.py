@@ -18,7 +18,7 @@ import numpy as np
 
 from dpfast import random
 from dpfast.accounting.numbers import check_neighbors
-from dpfast.mechanisms.draws import Question, asked, discrete_laplace
+from dpfast.mechanisms.draws import Question, ask, discrete_laplace
 
 
 def frequent_values(
@@ -68,7 +68,7 @@ def frequent_values(
         noisy = discrete_laplace([count for _, count in cells], scale, rng=rng).tolist() if cells else []
         return {value: count for (value, _), count in zip(cells, noisy, strict=True) if count >= threshold}
 
-    return asked(lambda: Question("frequent_values", dict(cells), "absolute", 1 / scale, delta=float(delta)), draw, rng)
+    return ask(lambda: Question("frequent_values", dict(cells), "absolute", 1 / scale, delta=float(delta)), draw, rng)
 
 
 def frequent_threshold(epsilon: float | Fraction, delta: float | Fraction, *, neighbors: str = "replace") -> int:

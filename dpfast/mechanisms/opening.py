@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dpfast import random
-from dpfast.mechanisms.draws import Question, asked, discrete_gaussian, discrete_laplace
+from dpfast.mechanisms.draws import Question, ask, discrete_gaussian, discrete_laplace
 
 SURE = 3.0  # standard deviations of noise: a count below them is taken for noise
 _BLOCK = 1 << 17  # words that get noise together
@@ -57,9 +57,9 @@ class OpeningHistogram:
         if self.threshold is None:
             return {}
         rng = random.generator(rng)
-        published = asked(
+        published = ask(
             lambda: Question("words", dict(self._exact(counts)), "euclidean", 1 / self.scale, delta=self.lone),
-            lambda: self._published(self._exact(counts), rng),
+            lambda: self._draw_words(self._exact(counts), rng),
             rng,
         )
         return {word: steps / self.unit for word, steps in published}
@@ -69,7 +69,7 @@ class OpeningHistogram:
         items = sorted(counts.items()) if isinstance(counts, Counter) else counts.items()
         return ((word, rows * self.unit) for word, rows in items if rows)
 
-    def _published(self, exact, rng):
+    def _draw_words(self, exact, rng):
         """Return the words whose noisy counts reach the threshold, with these counts, the most frequent first."""
         passed = []
         while block := [*islice(exact, _BLOCK)]:

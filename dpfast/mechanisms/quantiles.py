@@ -68,7 +68,7 @@ def quantiles(
     >>> quantiles(range(10_000), range(0, 10_000, 100), 4, 0.1, rng=0)
     array([2500., 5000., 7500.])
     """
-    at_most, places = _counted(values, grid)
+    at_most, places = _count_at_most(values, grid)
     shares, exponent, rng = _shares(shares), _exponent(exponent), random.generator(rng)
     edges = np.empty(len(shares))
     # (first and end of the edges to draw, first and end of their candidates, values below the interval and in it)
@@ -132,7 +132,7 @@ def _middle(shares, first, end):
     return middle, ((shares[middle] - low) / (high - low)).limit_denominator(_FINEST)
 
 
-def _counted(values, grid):
+def _count_at_most(values, grid):
     """Return how many numbers are at most each candidate, followed by how many there are, and the candidates."""
     values, grid = np.asarray(values, np.float64), np.asarray(grid, np.float64)
     if values.ndim != 1 or np.isnan(values).any():

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpfast import random
 from dpfast.accounting import Cost, sparse_sample_delta
-from dpfast.mechanisms.draws import Claim, Question, asked
+from dpfast.mechanisms.draws import Claim, Question, ask
 from dpfast.mechanisms.exponential import exponential
 
 
@@ -88,7 +88,7 @@ def sparse_sample(
         votes_of = dict(zip(items, scores.tolist(), strict=True))
         return Question("sparse_sample", votes_of, "largest", epsilon, claim=claim)
 
-    return asked(question, draw, rng)
+    return ask(question, draw, rng)
 
 
 def votes(lists, *, max_length):

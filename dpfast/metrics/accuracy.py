@@ -53,7 +53,7 @@ def accuracy(
     >>> print(figure)
     0.749 (95% interval 0.721 to 0.775)
     """
-    right, n = _right(*_labelled(y_true, y_pred, neighbors))
+    right, n = _right(*_pick_labelled(y_true, y_pred, neighbors))
     check_level(level)
     counter = Counter(epsilon, neighbors, budget, random_state, moved=1)
     if neighbors == "replace":
@@ -92,7 +92,7 @@ def confusion_matrix(
     -------
     ConfusionMatrix
     """
-    y_true, y_pred = _labelled(y_true, y_pred, neighbors, classes)
+    y_true, y_pred = _pick_labelled(y_true, y_pred, neighbors, classes)
     _right(y_true, y_pred)
     true, predicted = (class_codes(y, len(y), classes) for y in (y_true, y_pred))
     k = len(true.classes)
@@ -102,7 +102,7 @@ def confusion_matrix(
     return ConfusionMatrix(counter.release(counts), true.classes, counter.deviation, counter.privacy)
 
 
-def _labelled(y_true, y_pred, neighbors, classes=None):
+def _pick_labelled(y_true, y_pred, neighbors, classes=None):
     """Return the labels and predictions of the rows with a label."""
     check_neighbors(neighbors)
     y_true, y_pred = (labels_as_they_are(y, name) for y, name in ((y_true, "y_true"), (y_pred, "y_pred")))

@@ -62,7 +62,7 @@ class PrivateSplit:
 
     def __init__(self, X: Any, y: np.ndarray, is_test: np.ndarray, *, seeded: bool):
         self.train, self._whole = (LabelledRows(*pick_rows(X, y, kept, len(y))) for kept in (~is_test, is_test))
-        self.is_test, self._seeded, self.test = is_test, seeded, self._counted(None)
+        self.is_test, self._seeded, self.test = is_test, seeded, self._pick_labelled(None)
         self._model: PrivateClassifier | None = None
         self._lock = threading.Lock()
 
@@ -98,7 +98,7 @@ class PrivateSplit:
             model.budget = model.budget.as_pairs()
         for part in (self.train, self._whole):
             rows_to_count(part.y, model.neighbors, classes)  # refuses rows without a label under "replace"
-        self.test = self._counted(classes)
+        self.test = self._pick_labelled(classes)
         free = Budget(model.epsilon, model.delta, neighbors=model.neighbors, composition="basic")
         with self._lock:
             if self._model is not None:
@@ -110,7 +110,7 @@ class PrivateSplit:
                     self._model, self._claim, self._free = model, vars(model)["privacy_"], free
         return model
 
-    def _counted(self, classes):
+    def _pick_labelled(self, classes):
         """Return the test rows with a label, which figures are of."""
         kept = rows_to_count(self._whole.y, "add-remove", classes)
         return self._whole if kept is None else LabelledRows(*pick_rows(*self._whole, kept, len(kept)))
@@ -118,7 +118,7 @@ class PrivateSplit:
     @property
     def privacy(self) -> PrivacySpend:
         """Return the claim of the model and all figures together, for one row of the whole table."""
-        self._fitted()
+        self._get_model()
         claim = self._claim
         seeded = claim.reproducible or (self._seeded and claim.neighbors == "add-remove")
         return PrivacySpend(claim.epsilon, claim.delta, claim.neighbors, claim.events, reproducible=seeded)
@@ -126,7 +126,7 @@ class PrivateSplit:
     @property
     def left(self) -> float:
         """Return the epsilon that further figures may cost."""
-        self._fitted()
+        self._get_model()
         return self._free.left[0]
 
     def accuracy(self, *, epsilon: float, **options: Any) -> Figure:
@@ -150,7 +150,7 @@ class PrivateSplit:
         BudgetExceeded
             If the figures would cost more than the model; nothing is drawn.
         """
-        return metrics.accuracy(self.test.y, self._fitted().predict(self.test.X), **self._paid(epsilon), **options)
+        return metrics.accuracy(self.test.y, self._get_model().predict(self.test.X), **self._paid(epsilon), **options)
 
     def confusion_matrix(self, *, epsilon: float, **options: Any) -> ConfusionMatrix:
         """Count test rows by class and prediction: `dpfast.metrics.confusion_matrix`.
@@ -164,7 +164,7 @@ class PrivateSplit:
         -------
         ConfusionMatrix
         """
-        model = self._fitted()
+        model = self._get_model()
         predicted = model.predict(self.test.X)
         return metrics.confusion_matrix(
             self.test.y, predicted, classes=model.classes_, **self._paid(epsilon), **options
@@ -185,7 +185,7 @@ class PrivateSplit:
         -------
         Roc
         """
-        positive, score = self._scored()
+        positive, score = self._score()
         return metrics.roc(positive, score, **self._paid(epsilon), **options)
 
     def calibration(self, *, epsilon: float, **options: Any) -> Reliability:
@@ -200,10 +200,10 @@ class PrivateSplit:
         -------
         Reliability
         """
-        positive, probability = self._scored()
+        positive, probability = self._score()
         return metrics.calibration(positive, probability, **self._paid(epsilon), **options)
 
-    def _fitted(self) -> PrivateClassifier:
+    def _get_model(self) -> PrivateClassifier:
         """Return the model; refuse a model that was fitted again elsewhere."""
         if self._model is None:
             raise ValueError("no model was fitted to the training rows: call fit of this split first")
@@ -217,8 +217,8 @@ class PrivateSplit:
     def _paid(self, epsilon) -> dict:
         return {"epsilon": epsilon, "neighbors": self._claim.neighbors, "budget": self._free}
 
-    def _scored(self):
-        model = self._fitted()
+    def _score(self):
+        model = self._get_model()
         if len(model.classes_) != 2 or not hasattr(model, "predict_proba"):
             raise ValueError(f"the model must have two classes and predict_proba, got {model!r}")
         return self.test.y == model.classes_[1], model.predict_proba(self.test.X)[:, 1]

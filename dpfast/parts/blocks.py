@@ -272,7 +272,7 @@ class FileStore:
         shape = (self.n, *self._shape[1:])
         if not self.n * self._row:
             return np.empty(shape, self._dtype)
-        return np.frombuffer(self._file.mapped(self._start, self.n * self._row), self._dtype).reshape(shape)
+        return np.frombuffer(self._file.map_region(self._start, self.n * self._row), self._dtype).reshape(shape)
 
 
 class GrowingStore:
@@ -334,7 +334,7 @@ class _Nameless:
                 raise _full(self._folder, None) from None
             raise
 
-    def mapped(self, start: int, size: int) -> mmap.mmap:
+    def map_region(self, start: int, size: int) -> mmap.mmap:
         return mmap.mmap(self._file.fileno(), size, offset=start, access=mmap.ACCESS_WRITE)
 
 

@@ -13,7 +13,7 @@ from operator import add
 from typing import Any, NamedTuple
 from uuid import uuid4
 
-from dpfast.parts.engine import Answer, EngineLost, answered, made
+from dpfast.parts.engine import Answer, EngineLost, answer_part, make_state
 
 FAN = 16  # answers per sum on a worker, and the most answers to the last sum, which is computed here
 PATIENCE = 60.0  # seconds without a worker after which all are considered lost
@@ -37,10 +37,10 @@ class DaskBackend:
         return len(self._futures)
 
     def make(self, f: Callable, *public: Any, own: Sequence | None = None) -> "DaskBackend":
-        return DaskBackend(self._client, self._ask(_made, f, public, own))
+        return DaskBackend(self._client, self._ask(_make_state, f, public, own))
 
     def ask(self, f: Callable, public: Sequence, own: Sequence | None) -> Iterable[tuple[int, Answer]]:
-        return enumerate(self._wait(self._ask(_answered, f, public, own)))
+        return enumerate(self._wait(self._ask(_answer_part, f, public, own)))
 
     def total(self, f: Callable, public: Sequence, own: Sequence | None, chosen: Sequence[int]) -> "Total":
         """Return the sum of the answers of some parts, computed in a tree on the workers."""
@@ -95,16 +95,16 @@ def _arguments(public):
     return public
 
 
-def _made(state, number, own, question, public):
-    return made(state, question, public, number, own)
+def _make_state(state, number, own, question, public):
+    return make_state(state, question, public, number, own)
 
 
-def _answered(state, number, own, question, public):
-    return answered(state, number, question, public, own)
+def _answer_part(state, number, own, question, public):
+    return answer_part(state, number, question, public, own)
 
 
 def _summand(state, number, own, question, public):
-    mark, value = answered(state, number, question, public, own)
+    mark, value = answer_part(state, number, question, public, own)
     return Total((mark,), value)
 
 

@@ -62,7 +62,7 @@ class Backend(Protocol):
         ...
 
     def make(self, f: Callable, *public: Any, own: Sequence[Any] | None = None) -> "Backend":
-        """Return the engine whose state of each part is ``made(state, f, public, number, own)``.
+        """Return the engine whose state of each part is ``make_state(state, f, public, number, own)``.
 
         The new state stays where the part is, and is recomputed from the initial state if it is lost. This engine is
         unchanged.
@@ -92,7 +92,7 @@ class Backend(Protocol):
         Yields
         ------
         tuple of int and Answer
-            The number, and ``answered(state, number, f, public, own)``.
+            The number, and ``answer_part(state, number, f, public, own)``.
         """
         ...
 
@@ -119,7 +119,7 @@ class Failure:
     __radd__ = __add__
 
 
-def made(state: Any, f: Callable, public: Sequence[Any], number: int | None = None, own: Any = None) -> Any:
+def make_state(state: Any, f: Callable, public: Sequence[Any], number: int | None = None, own: Any = None) -> Any:
     """Return a new state of a part, computed where it is: ``f(state, own[number], *public)``, or a `Failure`.
 
     The new state has the fingerprint of the one it is made of, so that what was read of a part is hashed once, and
@@ -128,19 +128,19 @@ def made(state: Any, f: Callable, public: Sequence[Any], number: int | None = No
     Parameters
     ----------
     state, f, public, number, own
-        As in `answered`.
+        As in `answer_part`.
 
     Returns
     -------
     object
     """
-    mark, new = answered(state, number, f, public, own)
+    mark, new = answer_part(state, number, f, public, own)
     if mark and hasattr(new, "mark"):
         new.mark = mark
     return new
 
 
-def answered(state: Any, number: int | None, f: Callable, public: Sequence[Any], own: Any = None) -> Answer:
+def answer_part(state: Any, number: int | None, f: Callable, public: Sequence[Any], own: Any = None) -> Answer:
     """Return the answer of a part, computed where it is: ``f(state, own[number], *public)``.
 
     Parameters
@@ -221,7 +221,7 @@ class EngineParts:
         -------
         EngineParts
         """
-        backend = self._backend.make(make, *public, own=self._placed(own))
+        backend = self._backend.make(make, *public, own=self._by_part_number(own))
         parts = EngineParts(backend)
         parts._chosen = self._chosen
         if self._seen:  # new states are marked by what was read, as these are
@@ -246,7 +246,7 @@ class EngineParts:
         list
         """
         found: dict[int, Any] = {}
-        for number, answer in self._backend.ask(question, public, self._placed(own)):
+        for number, answer in self._backend.ask(question, public, self._by_part_number(own)):
             self._check_mark(number, answer.fingerprint)
             found.setdefault(number, answer.value)
         lacking = [number for number in self._chosen if number not in found]
@@ -272,7 +272,7 @@ class EngineParts:
         """
         if not hasattr(self._backend, "total"):
             return reduce(add, self.each(question, *public, own=own))
-        marks, value = self._backend.total(question, public, self._placed(own), self._chosen)
+        marks, value = self._backend.total(question, public, self._by_part_number(own), self._chosen)
         raise_failure(value)
         for number, mark in zip(self._chosen, marks, strict=True):
             self._check_mark(number, mark)
@@ -295,7 +295,7 @@ class EngineParts:
         parts._chosen, parts._picked_from, parts._seen = [self._chosen[k] for k in chosen], self, self._seen
         return parts
 
-    def _placed(self, own):
+    def _by_part_number(self, own):
         """Return the arguments of the parts by the engine's part numbers."""
         if own is None:
             return None

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 from uuid import uuid4
 
-from dpfast.parts.engine import Answer, EngineLost, answered, made
+from dpfast.parts.engine import Answer, EngineLost, answer_part, make_state
 
 RETRIES = 4  # of a call, and restarts of an actor
 
@@ -82,7 +82,7 @@ class _Holder:
 
     def ask(self, question, own):
         steps, f, public = question
-        return [(k, answered(self._state(k, steps), k, f, public, own)) for k in self._tables]
+        return [(k, answer_part(self._state(k, steps), k, f, public, own)) for k in self._tables]
 
     def forget(self, name):
         for key in [key for key in self._states if key[0] == name]:
@@ -92,9 +92,9 @@ class _Holder:
         import ray
 
         known = max((i for i, step in enumerate(steps, 1) if (step[0], k) in self._states), default=0)
-        state = self._states[steps[known - 1][0], k] if known else made(self._tables[k], _pair, ())
+        state = self._states[steps[known - 1][0], k] if known else make_state(self._tables[k], _pair, ())
         for _, make, public, own in steps[known:]:
-            state = made(state, make, public, k, None if own is None else {k: ray.get(own[k])})
+            state = make_state(state, make, public, k, None if own is None else {k: ray.get(own[k])})
         if steps:
             self._states[steps[-1][0], k] = state
         return state

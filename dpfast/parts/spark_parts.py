@@ -23,7 +23,7 @@ from uuid import uuid4
 
 import pyarrow as pa
 
-from dpfast.parts.engine import Answer, EngineLost, answered, made
+from dpfast.parts.engine import Answer, EngineLost, answer_part, make_state
 
 HELD = 64  # states that a process of an executor keeps mapped, with their memos
 _MOST_SLOTS = 1 << 16  # tasks that a question has at most
@@ -75,7 +75,7 @@ class SparkBackend:
         engine._steps, engine._names = (*self._steps, (f, public, self._by_part(own))), (*self._names, name)
         self._files.open.add(name)
         given = {"f": f, "public": public, "own": self._by_part(own), "name": name}
-        engine._paths = self._wait(lambda: _asks(self._paths, _made, **given).persist())
+        engine._paths = self._wait(lambda: _asks(self._paths, _make_states, **given).persist())
         try:
             self._wait(engine._paths.collect)  # compute the states now
         except EngineLost:
@@ -88,7 +88,7 @@ class SparkBackend:
         asked = {"f": f, "public": public, "own": self._by_part(own)}
         gone, lacking = frozenset(self._files.gone), []
         paths = self._paths if self._tasks == len(self._parts) else self._paths.coalesce(self._tasks)
-        for part, answer in self._collect(paths, _asked, gone=gone, **asked):
+        for part, answer in self._collect(paths, _ask_parts, gone=gone, **asked):
             if answer is None:
                 lacking.append(part)
             else:
@@ -159,7 +159,7 @@ def _asks(rows, task, **given):
 
 def _slots(session):
     """Return the number of tasks that Spark runs at a time, its default for the partitions of a table."""
-    return len(session.range(_MOST_SLOTS).mapInArrow(_once, _FIELDS).collect())
+    return len(session.range(_MOST_SLOTS).mapInArrow(_answer_once, _FIELDS).collect())
 
 
 # ---- on an executor --------------------------------------------------------------------------------------------------
@@ -176,7 +176,7 @@ def _same(batches):
     yield from batches
 
 
-def _once(batches):
+def _answer_once(batches):
     for _ in batches:
         pass
     yield pa.RecordBatch.from_pylist([{"part": 0, "rows": 0, "found": b""}], _ROW)
@@ -185,28 +185,28 @@ def _once(batches):
 def _spread(batches, column, name):
     part, pair = _pair(batches, column)
     if pair is not None:
-        yield part, _written(part, name, pair), pair[0].num_rows
+        yield part, _write_state(part, name, pair), pair[0].num_rows
 
 
-def _made(paths, f, public, own, name):
+def _make_states(paths, f, public, own, name):
     for part, path in _paths(paths):
-        state = _mapped(path)
-        yield part, None if state is None else _written(part, name, made(state, f, public, part, own))
+        state = _map_state(path)
+        yield part, None if state is None else _write_state(part, name, make_state(state, f, public, part, own))
 
 
-def _asked(paths, gone, f, public, own):
+def _ask_parts(paths, gone, f, public, own):
     for part, path in _paths(paths):
         _remove(path, gone)
-        state = _mapped(path)
-        yield part, None if state is None else pickle.dumps(answered(state, part, f, public, own))
+        state = _map_state(path)
+        yield part, None if state is None else pickle.dumps(answer_part(state, part, f, public, own))
 
 
 def _ask_again(batches, column, parts, steps, f, public, own):
     part, state = _pair(batches, column)
     if part in parts:
         for make, arguments, mine in steps:
-            state = made(state, make, arguments, part, mine)
-        yield part, pickle.dumps(answered(state, part, f, public, own))
+            state = make_state(state, make, arguments, part, mine)
+        yield part, pickle.dumps(answer_part(state, part, f, public, own))
 
 
 def _remove_files(paths, gone):
@@ -247,7 +247,7 @@ def _paths(paths):
             yield row["part"], row["found"] and os.fsdecode(row["found"])
 
 
-def _written(part, name, state):
+def _write_state(part, name, state):
     """Write a state to a new file, with its arrays ready to be mapped, and return the path.
 
     A task that fails or is killed may have read only some of its rows, so no other task uses its file.
@@ -266,7 +266,7 @@ def _written(part, name, state):
     return os.fsencode(path)
 
 
-def _mapped(path):
+def _map_state(path):
     """Return the state in a file, or None if this machine does not have it."""
     for gone in [each for each in _states if not os.path.exists(each)]:
         del _states[gone]  # a mapped file keeps its disk space

@@ -100,7 +100,7 @@ class Term:
         """
         clear = np.zeros(self.column.size, bool)
         clear[self.told] = self._clear_codes()
-        counted = np.array([code for code in self.told.tolist() if self._counted([code])], np.int64)
+        counted = np.array([code for code in self.told.tolist() if self._is_clear([code])], np.int64)
         codes = next((each for each in (counted, self.told) if len(each)), np.arange(self.column.size))
 
         def most(sign):
@@ -121,7 +121,7 @@ class Term:
         list of str
             The text for the largest and the text for the smallest weight.
         """
-        named = [*self._named()]
+        named = [*self._name_runs()]
 
         def most(sign):
             found = [each for each in named if sign * each[1] > 0]
@@ -131,19 +131,19 @@ class Term:
 
         return [most(1), most(-1)]
 
-    def _named(self):
+    def _name_runs(self):
         """Yield the names of values and of runs of bins with enough rows, their mean weights and the noise of these."""
         bins, groups = self.column.bins if self.column.ordered else 0, range(self.column.size)[self.groups]
         runs: list[list[int]] = [[]]
         for code in range(bins):
             runs[-1].append(code)
-            if self._counted(runs[-1]):
+            if self._is_clear(runs[-1]):
                 runs.append([])
         if len(runs) > 1:
             last = runs.pop()  # too few rows for a run
             runs[-1].extend(last)
         values = [[code] for code in range(bins, self.column.size) if code not in groups]
-        counted = [codes for codes in (*runs, *values, [*groups]) if self._counted(codes)]
+        counted = [codes for codes in (*runs, *values, [*groups]) if self._is_clear(codes)]
         if counted == runs and len(runs) == 1:
             return  # all numbers together speak for nothing
         noise = np.zeros(self.column.size) if self.noise is None else self.noise
@@ -152,7 +152,7 @@ class Term:
             means = [float(reals.dot(self.shares[codes], each[codes])) / share for each in (self.weights, noise)]
             yield self._run(codes[0], codes[-1]), *means
 
-    def _counted(self, codes):
+    def _is_clear(self, codes):
         """Return whether the number of rows with these codes is clear of noise."""
         return bool(codes) and self.shares[codes].sum() > _COUNTED * self.count_noise * len(codes) ** 0.5
 
@@ -291,13 +291,13 @@ def lost_in_noise(found: list[Term]) -> list[str]:
 
 def _of_pair(columns, pair):
     """Return a column with a value for each cell of a pair of columns, and the columns of its groups."""
-    sides = tuple(_folded(columns[j], groups) for j, groups in zip(pair.columns, pair.groups, strict=True))
+    sides = tuple(_fold(columns[j], groups) for j, groups in zip(pair.columns, pair.groups, strict=True))
     texts = [[side.meaning(code) for code in range(side.size)] for side in sides]
     cells = tuple(f"{first}; {second}" for first in texts[0] for second in texts[1])
     return CodeColumn(f"{sides[0].name} and {sides[1].name}", values=cells), sides
 
 
-def _folded(column, groups):
+def _fold(column, groups):
     """Return a column with one code for each group of codes."""
     if column.edges is not None:
         kept = tuple(edge for k, edge in enumerate(column.edges) if groups[k] != groups[k + 1])

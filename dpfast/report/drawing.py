@@ -161,7 +161,9 @@ def bars(
             f'<text x="{middle - half - 6}" y="{top + 9}" text-anchor="end">{escape(text)}</text></g>'
         )
     for sign, at in ((-1, middle - tick), (0, middle), (1, middle + tick)):
-        marks.append(f'<text x="{at:.1f}" y="{height + 13}" text-anchor="middle">{_signed(sign * scale.tick)}</text>')
+        marks.append(
+            f'<text x="{at:.1f}" y="{height + 13}" text-anchor="middle">{_with_sign(sign * scale.tick)}</text>'
+        )
     marks.append(f'<text x="{middle}" y="{height + 27}" text-anchor="middle">{title}</text>')
     height += 18
     left = len(weights) - len(order)
@@ -276,12 +278,12 @@ def _grid(scale, y, right):
     ticks = [value for value in (-scale.tick, 0.0, scale.tick) if scale.low <= value <= scale.high]
     lines = "".join(f"M{_LEFT} {y(value):.1f}H{right}" for value in ticks if value)
     texts = "".join(
-        f'<text x="{_LEFT - 4}" y="{y(value) + 4:.1f}" text-anchor="end">{_signed(value)}</text>' for value in ticks
+        f'<text x="{_LEFT - 4}" y="{y(value) + 4:.1f}" text-anchor="end">{_with_sign(value)}</text>' for value in ticks
     )
     return f'<path d="{lines}" class="rule"/><path d="M{_LEFT} {y(0):.1f}H{right}" class="axis"/>{texts}'
 
 
-def _signed(value):
+def _with_sign(value):
     return f"{value:+g}".replace("-", "\N{MINUS SIGN}") if value else "0"
 
 

@@ -147,7 +147,7 @@ def _confusion(model, cells):
     labels = [str(label) for label in model.classes_.tolist()]
     if {(true, label) for true in labels for label in labels} != {*counts}:
         return
-    lines = [(true, *(_counted(counts[true, label]) for label in labels)) for true in labels]
+    lines = [(true, *(_count_text(counts[true, label]) for label in labels)) for true in labels]
     yield "<h3>What was predicted for these rows</h3>"
     yield (
         '<p class="soft">Each row is predicted as the class that the model finds more likely. Counts have noise, which '
@@ -156,7 +156,7 @@ def _confusion(model, cells):
     yield plain_table("predictions by class", ("class of the row", *(f"predicted {label}" for label in labels)), lines)
 
 
-def _counted(count):
+def _count_text(count):
     """Return a noisy count and its interval as text."""
     value, low, high = (max(float(count.get(name, 0)), 0.0) for name in ("value", "low", "high"))
     return f"{value:,.0f} ({low:,.0f} to {high:,.0f})"
@@ -198,7 +198,7 @@ def claim_in_words(privacy: PrivacySpend) -> str:
     else:
         changed = "had been added or left out"
         knows = f"{others}, and to whom this {'one' if row else 'person'} is as likely in the table as not,"
-    more = f" (plus a chance of {_rounded_up(_exact(privacy.delta), 6)})" if privacy.delta else ""
+    more = f" (plus a chance of {_round_up(_exact(privacy.delta), 6)})" if privacy.delta else ""
     return (
         f"If {unit} {changed}, every possible result would have been at most {_factor(privacy.epsilon)} times as "
         f"likely{more}. So somebody who knows {knows} guesses right from the model with a chance of at most "
@@ -220,12 +220,12 @@ def _guess(privacy):
 def _factor(epsilon: float) -> str:
     """Return e to the power of epsilon, rounded up."""
     if epsilon > _LARGEST_POWER:
-        return f"e^{_rounded_up(_exact(epsilon), 6)}"
+        return f"e^{_round_up(_exact(epsilon), 6)}"
     with localcontext(prec=40):
         power = _exact(epsilon).exp() * (1 + Decimal("1e-35"))
         if power < 100:
             return str(power.quantize(Decimal("0.01"), ROUND_CEILING))
-        large = _rounded_up(power, 3)
+        large = _round_up(power, 3)
         return f"{Decimal(large):,.0f}" if power < _WRITTEN_OUT else large
 
 
@@ -234,7 +234,7 @@ def _exact(number: float) -> Decimal:
     return max(Decimal(number), Decimal(repr(float(number))))
 
 
-def _rounded_up(number: Decimal, digits: int) -> str:
+def _round_up(number: Decimal, digits: int) -> str:
     """Return a positive number with so many significant digits, rounded up."""
     with localcontext(prec=digits, rounding=ROUND_CEILING):
         number = +number

@@ -101,7 +101,7 @@ def check_replays(estimator: Any) -> None:
 def check_refusals(estimator: Any) -> None:
     """Check that a fit that is refused leaves everything as it was."""
     X, y = bits()
-    model = _fitted(estimator)
+    model = _fit(estimator)
     wrong = X.copy()
     wrong[0, 0] = np.nan
     for what, arguments in {
@@ -231,18 +231,18 @@ def check_files(estimator: Any) -> None:
 def _models(estimator):
     """Yield tables by their names, their rows and models: of two classes and three, with a schema and without."""
     X, y = bits()
-    yield "bits", X, _fitted(estimator)
+    yield "bits", X, _fit(estimator)
     if estimator.__sklearn_tags__().classifier_tags.multi_class:
         model = _with(estimator, random_state=_SEED).fit(X, np.arange(len(y)) % 3, classes=[0, 1, 2])
         yield "three classes", X, model
     if "schema" in estimator.get_params():
         try:
-            model = _fitted(estimator, (frame(),), schema=SCHEMA)
+            model = _fit(estimator, (frame(),), schema=SCHEMA)
         except ValueError:
             return  # it reads no codes
         yield "a frame with a schema", frame(), model
         X, y = frame().drop(columns="buys"), frame()["buys"]
-        yield "a frame without a schema", X, _fitted(estimator, (X, y))
+        yield "a frame without a schema", X, _fit(estimator, (X, y))
 
 
 def _check_files(table, X, model):
@@ -297,19 +297,19 @@ def check_sources(estimator: Any) -> None:
     tables = {"float32": X.astype(np.float32), "int8": X.astype(np.int8), "lists": X.tolist()}
     if estimator.__sklearn_tags__().input_tags.sparse:
         tables["a sparse matrix"] = sp.csr_array(X)
-    model = _fitted(estimator)
+    model = _fit(estimator)
     for what, table in tables.items():
-        _check_same(f"sources: an array and {what}", model, _fitted(estimator, (table, y)))
+        _check_same(f"sources: an array and {what}", model, _fit(estimator, (table, y)))
     if "schema" not in estimator.get_params():
         return
     try:
-        model = _fitted(estimator, (frame(),), schema=SCHEMA)
+        model = _fit(estimator, (frame(),), schema=SCHEMA)
     except ValueError:
         return  # it reads no codes
     with tempfile.TemporaryDirectory() as folder:
         for what, table in _sources(Path(folder)):
             try:
-                other = _fitted(estimator, (table,), schema=SCHEMA)
+                other = _fit(estimator, (table,), schema=SCHEMA)
             except ValueError as error:
                 if "takes no table in parts" in str(error):
                     continue
@@ -335,30 +335,30 @@ def check_names(estimator: Any) -> None:
     if not set(parameters) <= known:
         raise AssertionError(f"names: {sorted(set(parameters) - known)} are no parameters of the constructor")
     X, y = bits()
-    model = _fitted(estimator)
+    model = _fit(estimator)
     if model.n_features_in_ != X.shape[1] or model.classes_.tolist() != [0, 1]:
         raise AssertionError("names: n_features_in_ and classes_ must be those of the table")
-    _refused(model, X[:, :2], "names: rows with fewer columns than those of the fit")
+    _check_refuses(model, X[:, :2], "names: rows with fewer columns than those of the fit")
     if "schema" not in parameters:
         return
     names = [f"c{j}" for j in range(X.shape[1])]
     import pandas as pd  # no dependency of dpfast
 
     table = pd.DataFrame(X, columns=names)
-    model = _fitted(estimator, (table, y))
+    model = _fit(estimator, (table, y))
     if list(model.feature_names_in_) != names:
         raise AssertionError(f"names: feature_names_in_ must be {names}, got {list(model.feature_names_in_)}")
-    _refused(model, table.rename(columns={"c0": "other"}), "names: a column with another name than in the fit")
+    _check_refuses(model, table.rename(columns={"c0": "other"}), "names: a column with another name than in the fit")
     if "privacy_" not in vars(model) or str(model.privacy_.epsilon) not in str(model.privacy_):
         raise AssertionError("names: privacy_ must state epsilon")
 
 
 def check_determinism(estimator: Any) -> None:
     """Check that a seed gives one model."""
-    first, second = _fitted(estimator), _fitted(estimator)
+    first, second = _fit(estimator), _fit(estimator)
     _check_same("determinism: two fits with one seed", first, second)
     with one_thread():
-        _check_same("determinism: many threads and one", first, _fitted(estimator))
+        _check_same("determinism: many threads and one", first, _fit(estimator))
     if not first.privacy_.reproducible:
         raise AssertionError("determinism: privacy_ must say that a seed was given")
 
@@ -381,7 +381,7 @@ def _with(estimator, **parameters):
     return copied.set_params(**{name: value for name, value in parameters.items() if name in copied.get_params()})
 
 
-def _fitted(estimator, arguments=None, **parameters):
+def _fit(estimator, arguments=None, **parameters):
     return _with(estimator, random_state=_SEED, **parameters).fit(*(arguments or bits()), classes=[0, 1])
 
 
@@ -391,20 +391,20 @@ def _takes_units(estimator):
 
 def _check_same(what, one, other):
     """Check that two models publish the same, but for the notes, which name the kind of a table."""
-    first, second = map(_compared, (one, other))
+    first, second = map(_published_values, (one, other))
     for difference in unlike(first, second, ""):
         raise AssertionError(f"{what}: {difference}")
 
 
-def _compared(model):
+def _published_values(model):
     """Return what a model publishes by sorted names; a file holds a cost only if it is nearly that of the claim."""
     known = collect_published(model) | {"privacy_": replace(model.privacy_, cost=())}
     if "encoder_" in known:
-        known["encoder_"] = {name: value for name, value in _compared(model.encoder_).items() if name[0] != "_"}
+        known["encoder_"] = {name: value for name, value in _published_values(model.encoder_).items() if name[0] != "_"}
     return {name: known[name] for name in sorted(known) if name != "notes_"}
 
 
-def _refused(model, X, what):
+def _check_refuses(model, X, what):
     try:
         model.predict(X)
     except (ValueError, TypeError):

@@ -20,7 +20,7 @@ from dpfast.learners.base import progress_bar
 from dpfast.learners.reading import TableReader
 from dpfast.littlestone import OnlineLittlestoneLearner, StagedOnlineLittlestoneLearner, Thresholds
 from dpfast.mechanisms import AboveThreshold, discrete_gaussian, discrete_laplace
-from dpfast.mechanisms.draws import placed
+from dpfast.mechanisms.draws import draw_places
 from dpfast.tables import Label, Numeric, Schema
 from dpfast.tables.unit_rows import unit_rows
 
@@ -266,7 +266,7 @@ def test_a_mistake_more_moves_one_part_of_those_that_are_split_at_random():
 
 def test_names_keep_their_places_in_a_replay_and_new_ones_get_free_places():
     def fit(model, names):
-        model.places_.append(placed(names, 5, np.random.default_rng(3)).tolist())
+        model.places_.append(draw_places(names, 5, np.random.default_rng(3)).tolist())
         discrete_laplace(0, 1, rng=1)
 
     class Places:

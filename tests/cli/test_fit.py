@@ -6,7 +6,7 @@ import pytest
 
 import dpfast
 from dpfast import mechanisms, metrics
-from dpfast.cli.figures import figures, printed
+from dpfast.cli.figures import figures, figures_to_print
 from dpfast.cli.models import MODELS
 
 FIT = ["--model", "decision-list", "--epsilon", "1"]
@@ -67,7 +67,7 @@ def test_the_figures_of_the_test_part_cost_its_epsilon_together(rng, monkeypatch
     noted("confusion_matrix")
     noted("roc")
     fitted = dpfast.DecisionListClassifier(0.3, neighbors=neighbors, rule_counts=rule_counts, random_state=0).fit(X, y)
-    told = printed(figures(fitted, dpfast.BitMatrix(X), y, rng))
+    told = figures_to_print(figures(fitted, dpfast.BitMatrix(X), y, rng))
     assert [name for name, _, _ in paid] == shown
     assert sum(epsilon for _, epsilon, _ in paid) == Fraction("0.3")
     assert {relation for _, _, relation in paid} == {neighbors}

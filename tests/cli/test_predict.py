@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import dpfast
-from dpfast.cli.files import kept_settings, read
+from dpfast.cli.files import read, settings_to_keep
 from dpfast.learners import saving
 from dpfast.persistence import check_facts
 from dpfast.tables import Label, Numeric, Schema
@@ -256,5 +256,5 @@ def test_a_saved_encoding_that_is_none_is_an_error(run, abroad, fit_abroad):
 def test_the_name_of_every_encoding_can_be_kept(trees):
     for alias in {*aliases, *aliases.values(), "utf-8-sig", "ISO_8859-1:1987"}:
         with suppress(LookupError):  # of another platform
-            kept = kept_settings(trees, encoding=alias)
+            kept = settings_to_keep(trees, encoding=alias)
             assert check_facts({"text": kept}) == {"text": kept}

@@ -91,7 +91,7 @@ def test_a_second_thread_is_refused_while_one_is_at_it(kind, use):
         except RuntimeError as error:
             told.append(str(error))
 
-    with each._access.used():
+    with each._access.hold():
         thread = threading.Thread(target=second)
         thread.start()
         thread.join()

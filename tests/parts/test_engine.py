@@ -19,7 +19,7 @@ from dpfast import (
     HalfspaceClassifier,
     StatisticalQueryOracle,
 )
-from dpfast.parts import EngineLost, MemoryParts, answered, dask_parts, made
+from dpfast.parts import EngineLost, MemoryParts, answer_part, dask_parts, make_state
 from dpfast.parts.dask_parts import Total
 from dpfast.tables import CodeTable, Label, Numeric, Schema, marks
 from dpfast.tables.marks import AsRead
@@ -37,14 +37,14 @@ class Pickled:
     def make(self, f, *public, own=None):
         other = copy.copy(self)
         f, public, own = _sent((f, public, own))
-        other._states = [made(state, f, public, k, own) for k, state in enumerate(self._states)]
+        other._states = [make_state(state, f, public, k, own) for k, state in enumerate(self._states)]
         self.open.append(1)
         return other
 
     def ask(self, f, public, own):
         f, public, own = _sent((f, public, own))
         for k in [*range(self.size())[::-1], *range(1, min(2, self.size()))]:
-            yield k, _sent(answered(self._states[k], k, f, public, own))
+            yield k, _sent(answer_part(self._states[k], k, f, public, own))
 
     def close(self):
         self.open.pop()
@@ -67,8 +67,8 @@ class Reread:
         self.calls[0] += 1
         for k, state in enumerate(self._pairs if self.calls[0] <= self._after else self._others):
             for make, arguments, mine in self._steps:
-                state = made(state, make, arguments, k, mine)
-            yield k, answered(state, k, f, public, own)
+                state = make_state(state, make, arguments, k, mine)
+            yield k, answer_part(state, k, f, public, own)
 
     def close(self):
         pass

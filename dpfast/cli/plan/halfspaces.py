@@ -52,7 +52,7 @@ def boost(
         flipped = f", with labels flipped with probability {noise:g}" if noise else ""
         flipped += f", with at most {corrupted:g} of the rows replaced" if corrupted else ""
         title = f"boost at margin {margin}, ({epsilon}, {delta})-DP, replace"
-        promise = [_asked(alpha, beta, flipped), _sources("Bun, Carmosino and Sorrell, Theorem 30")]
+        promise = [_promise(alpha, beta, flipped), _sources("Bun, Carmosino and Sorrell, Theorem 30")]
         _show(title, plan, paper, n, rows, promise, json)
 
 
@@ -84,7 +84,7 @@ def projected(
             "noise sigma of a round": (plan.sigma, ""),
         }
         promise = [
-            _asked(alpha, beta),
+            _promise(alpha, beta),
             *_without_projection(plan, d),
             _sources("Nguyen, Ullman and Zakynthinou, Theorem 2"),
         ]
@@ -119,7 +119,7 @@ def net(
             "exponent per wrong row": (plan.exponent, epsilon / 2),
         }
         promise = [
-            _asked(alpha, beta),
+            _promise(alpha, beta),
             *_without_projection(plan, d),
             _sources("Nguyen, Ullman and Zakynthinou, Theorem 4"),
         ]
@@ -154,7 +154,7 @@ def _members(plan):
     return number(10**plan.log10_size) if small else f"10^{number(plan.log10_size)}"
 
 
-def _asked(alpha, beta, flipped=""):
+def _promise(alpha, beta, flipped=""):
     return (
         f"So many rows give an error of at most {alpha} with probability {1 - beta:g}, if some halfspace has the "
         f"margin on every row{flipped}."

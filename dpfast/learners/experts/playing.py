@@ -13,7 +13,7 @@ from dpfast.kernels.multiplicative_weights import Losses, Weights
 from dpfast.learners.parameters import Kind, parameter
 from dpfast.learners.plan import Proved, Task
 from dpfast.learners.run import Run
-from dpfast.mechanisms.draws import Question, asked, has_recorder
+from dpfast.mechanisms.draws import Question, ask, has_recorder
 from dpfast.parts.blocks import BLOCK_BYTES
 from dpfast.tables.signed_rows import SparseRows
 
@@ -80,6 +80,6 @@ def play(
 
 def draw_expert(state: Weights, rate: Any, rng: np.random.Generator, *, mirrored: bool = False) -> int:
     """Return the expert of the next round, like `Weights.draw`; the parameters are those of `play`."""
-    return asked(
+    return ask(
         lambda: Question("experts", state.totals(), "range", rate, mirrored=mirrored), lambda: state.draw(rng), rng
     )

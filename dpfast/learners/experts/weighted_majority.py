@@ -151,11 +151,11 @@ class RandomizedWeightedMajority(Prepaid):
             If the losses of the last round have not been observed yet, or in a process other than the learner's.
         """
         if losses is not None:
-            with self._access.used():
+            with self._access.hold():
                 return int(self._played(self._one_round(losses))[0])
         if self.n_experts is None:
             raise ValueError("n_experts= must be given to act before any losses are known")
-        with self._access.used():
+        with self._access.hold():
             self._ready(1)
             self._weigh(self.n_experts)
             self._next_phase()
@@ -184,7 +184,7 @@ class RandomizedWeightedMajority(Prepaid):
             For losses outside [0, 1], NaN or a wrong length, which are not counted; if no action has been drawn.
         """
         losses = self._one_round(losses)
-        with self._access.used():
+        with self._access.hold():
             if not self._waiting:
                 raise RuntimeError("there is no round to observe: draw its action first, by act()")
             self._weights.add(self._rows(losses))
@@ -222,7 +222,7 @@ class RandomizedWeightedMajority(Prepaid):
                 block = np.asarray(block)
                 if block.ndim != 2:
                     raise ValueError(f"losses must have shape (n, d), got {block.shape}")
-            with self._access.used():
+            with self._access.hold():
                 followed.append(self._played(block))
         return np.concatenate(followed)
 
@@ -287,7 +287,7 @@ class RandomizedWeightedMajority(Prepaid):
             and that of Theorem 11.3 for the paper's rate (infinite if that rate exceeds epsilon and delta). Both hold
             for losses that do not depend on the action of their own round; see `observe`.
         """
-        with self._access.used():
+        with self._access.hold():
             rounds, unit = self.rounds_ - self._waiting, 1 << _GRID_BITS
             if not rounds:
                 raise RuntimeError("there is nothing to report: no round was observed")

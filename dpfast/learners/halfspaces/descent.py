@@ -19,7 +19,7 @@ from dpfast.learners.halfspaces.boosting_parts import Sides
 from dpfast.learners.halfspaces.measure import CAP, local_table, local_weights
 from dpfast.learners.halfspaces.opened import against, without_sum
 from dpfast.mechanisms import discrete_gaussian
-from dpfast.mechanisms.draws import Question, asked
+from dpfast.mechanisms.draws import Question, ask
 
 _FARTHEST, _LONGEST = 8.0, 4.0  # log odds of classes, and lengths of centred rows, that are hardly exceeded
 MARGINS = 2.0 ** np.arange(-7, 1)  # geometric, from 1/128 to 1
@@ -156,7 +156,7 @@ def single_sample_steps(integers, reach, signs, margin, sigma, rng, claim=None):
 
 
 def _noisy(exact, noise, sigma, claim, rng):
-    return asked(
+    return ask(
         lambda: Question("single_sample", exact, "euclidean", 1 / sigma, claim=claim), lambda: exact + noise, rng
     )
 

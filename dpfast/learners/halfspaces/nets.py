@@ -13,7 +13,7 @@ from dpfast.kernels import levels, reals
 from dpfast.kernels import signs as projection
 from dpfast.kernels.net import Mistakes, Net, grid
 from dpfast.learners.base import progress_bar
-from dpfast.mechanisms.draws import Question, asked
+from dpfast.mechanisms.draws import Question, ask
 from dpfast.parts.blocks import map_blocks, slices, threads
 from dpfast.tables.projection import dense_rows, project
 
@@ -159,7 +159,7 @@ class Scan:
 
     def draw(self, exponent, rng):
         """Return the number of a member, drawn with weights exp(exponent * mistakes)."""
-        return asked(
+        return ask(
             lambda: Question("net", self._all(), "range", exponent),
             lambda: self.member(*levels.draw_counted(self.counts, exponent, rng)),
             rng,

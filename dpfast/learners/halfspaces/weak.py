@@ -12,7 +12,7 @@ from dpfast.kernels import levels
 from dpfast.learners.halfspaces.measure import CAP
 from dpfast.learners.parameters import check_scale
 from dpfast.mechanisms import discrete_gaussian
-from dpfast.mechanisms.draws import Question, asked
+from dpfast.mechanisms.draws import Question, ask
 from dpfast.tables import BitMatrix
 from dpfast.tables.signed_rows import PackedRows
 from dpfast.tables.unit_rows import unit_rows
@@ -132,7 +132,7 @@ class NoisyStump(WeakLearner):
 
     def learn(self, rows, weights, units, noise, rng):
         agreements = rows.weighted_sum(weights) // self.GRID
-        drawn = asked(
+        drawn = ask(
             lambda: Question("stump", agreements, "range", noise, mirrored=True),
             lambda: levels.draw(agreements, noise, rng, mirrored=True),
             rng,

@@ -26,7 +26,7 @@ from dpfast.kernels import bits, cover
 from dpfast.kernels.cover import Counts, count_rows
 from dpfast.kernels.own import frozen
 from dpfast.learners.lists.rule import Literal, packed
-from dpfast.mechanisms.draws import Claim, Question, asked, has_recorder
+from dpfast.mechanisms.draws import Claim, Question, ask, has_recorder
 from dpfast.parts.blocks import BLOCK_BYTES, Piece, map_blocks, slices
 from dpfast.tables.bit_matrix import BitMatrix, SparseBits
 from dpfast.tables.code_bits import CodeBits
@@ -318,7 +318,7 @@ def greedy_cover(
             if tail[-1][0] == CONSTANT:
                 return
             break
-        feature, negated, label = asked(lambda: question(False), lambda: state.draw(rng), rng)
+        feature, negated, label = ask(lambda: question(False), lambda: state.draw(rng), rng)
         yield feature, negated, label
         if feature == CONSTANT:
             return
@@ -326,4 +326,4 @@ def greedy_cover(
             state.cover_rows(feature, negated)
         else:
             state.cover_last(feature, negated)
-    yield CONSTANT, False, asked(lambda: question(True), lambda: state.draw_label(rng), rng)
+    yield CONSTANT, False, ask(lambda: question(True), lambda: state.draw_label(rng), rng)

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from dpfast.mechanisms.draws import placed
+from dpfast.mechanisms.draws import draw_places
 
 
 def equal_parts(rng, names, parts, places):
@@ -14,7 +14,7 @@ def equal_parts(rng, names, parts, places):
     moves one part: whatever places the others have, they have with the same probability without it, and its own goes to
     a blank, or to the first that had none. `names` are the numbers of the examples' rows or rounds.
     """
-    return placed(names, places, rng) % parts
+    return draw_places(names, places, rng) % parts
 
 
 def rows_of_parts(part, parts):

@@ -21,7 +21,7 @@ from randomgen import ChaCha
 from dpfast.kernels import draw, levels
 from dpfast.kernels.scores import SparseScores
 from dpfast.learners.winnow.plan import FADING
-from dpfast.mechanisms.draws import Question, asked
+from dpfast.mechanisms.draws import Question, ask
 from dpfast.tables.signed_rows import SparseRows, votes
 
 DENSE = 1 << 24  # coordinates; beyond this number, scores of sparse rows are stored for touched coordinates only
@@ -82,7 +82,7 @@ class DenseScores(_Scores):
     def draw(self, exponent, m, rng, *, mirrored, intercept):
         """Draw m coordinates with probability proportional to exp(exponent * total), and the signs of their copies."""
         values = self._total if intercept else self._total[:-1]
-        drawn = asked(
+        drawn = ask(
             lambda: Question("winnow", values, "range", exponent, draws=m, mirrored=mirrored),
             lambda: levels.sample(values, exponent, m, rng, mirrored=mirrored),
             rng,
@@ -152,7 +152,7 @@ class TouchedScores(_Scores):
             known = dict(zip(*self._total[:, : None if intercept else -1].tolist(), strict=True)) | {"another": 0}
             return Question("winnow", known, "range", exponent, draws=m, mirrored=mirrored)
 
-        return asked(question, lambda: self._draw(exponent, m, rng, mirrored, intercept), rng)
+        return ask(question, lambda: self._draw(exponent, m, rng, mirrored, intercept), rng)
 
     def _draw(self, exponent, m, rng, mirrored, intercept):
         keys, values = self._total if intercept else self._total[:, :-1]
