@@ -82,7 +82,7 @@ def _linear(graph, model):
 def _winnow(graph, model):
     """Return the place of the class of each row by whole votes of the bits of its codes, which are signs."""
     hypothesis = model._released_model().hypothesis
-    counts = np.zeros(model._width + 1)
+    counts = np.zeros(model._reader.width + 1)
     counts[hypothesis.index] = hypothesis.count
     sums = _sums_of_bits(graph, model, 2 * counts[:-1, np.newaxis])
     return _best(graph, model, graph("Add", sums, counts[-1:] - counts[:-1].sum()))

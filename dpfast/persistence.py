@@ -107,8 +107,8 @@ def _fill_model(model, document):
             raise ValueError(f"feature_names must be {model.n_features_in_} names, got {names!r}")
         model.feature_names_in_ = np.array(names, dtype=object)
     if "encoder" in document:
-        model._restore_encoder(document["encoder"])
-    model._restore(document["released"])
+        model._saver.read_encoder(document["encoder"])
+    model._saver.read_released(document["released"])
     if "card" in document:
         card = entries(document["card"], "dpfast", "public", maybe=CARD)
         model._facts = check_facts(card["public"])
@@ -130,7 +130,7 @@ def _fill_model(model, document):
             model.code_shares_ = reals(card["code_shares"], model.coef_.shape[1])
             if model.code_shares_.min() < 0:
                 raise ValueError("shares of rows must be numbers of at least 0")
-    model._restore_entries(document)
+    model._saver.read_entries(document)
     of_codes, coef = hasattr(model, "encoder_") or hasattr(model, "code_shares_"), getattr(model, "coef_", None)
     if not of_codes and coef is not None and coef.shape[-1] != model.n_features_in_:
         raise ValueError(f"{model.n_features_in_} columns cannot have {coef.shape[-1]} coefficients")

@@ -57,7 +57,7 @@ def pieces(X, y=None, parts=3):
 
 
 def released(model):
-    return model._released(), str(model.privacy_), model.classes_.tolist(), model.n_features_in_
+    return model._saver.released(), str(model.privacy_), model.classes_.tolist(), model.n_features_in_
 
 
 LEARNERS = [HalfspaceClassifier, DecisionListClassifier]

@@ -38,14 +38,14 @@ def _codes():
 
 def _fitted(name, data=_mushroom, **parameters):
     X, y = data()
-    return getattr(dpfast, name)(random_state=SEED, **parameters).fit(X, y)._released()
+    return getattr(dpfast, name)(random_state=SEED, **parameters).fit(X, y)._saver.released()
 
 
 def _stream():
     X, y = _mushroom()
     clf = dpfast.DPWinnowClassifier(random_state=SEED, n_updates=5)
     predicted = clf.stream(X, y, classes=np.unique(y))
-    return clf._released(), predicted.tolist()
+    return clf._saver.released(), predicted.tolist()
 
 
 def _experts():
@@ -70,7 +70,7 @@ def _littlestone():
     learner = littlestone.LittlestoneLearner(
         hypothesis_class=littlestone.PointFunctions(2**20), epsilon=8.0, n_teachers=20, random_state=SEED
     )
-    return learner.fit(x, (x == 9).astype(int))._released()
+    return learner.fit(x, (x == 9).astype(int))._saver.released()
 
 
 def _online():
@@ -78,7 +78,7 @@ def _online():
     learner = littlestone.OnlineLittlestoneLearner(
         hypothesis_class=littlestone.PointFunctions(2**20), epsilon=4.0, horizon=len(x), random_state=SEED
     )
-    return np.asarray(learner.stream(x, (x == 9).astype(int))).tolist(), learner._released()
+    return np.asarray(learner.stream(x, (x == 9).astype(int))).tolist(), learner._saver.released()
 
 
 def _predictions():

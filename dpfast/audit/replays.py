@@ -400,9 +400,9 @@ def collect_published(model: Any) -> dict[str, Any]:
         parameters = {*model.get_params(deep=False), "random_state", "budget"}
         held = {name: value for name, value in model.__getstate__().items() if name not in parameters | {*told}}
         told |= {name: value for name, value in held.items() if isinstance(value, _PLAIN)}
-    if hasattr(model, "_released"):
+    if hasattr(model, "_saver"):
         with contextlib.suppress(Exception):
-            told["saved model"] = model._released()
+            told["saved model"] = model._saver.released()
     return told
 
 

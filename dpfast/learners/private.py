@@ -15,15 +15,17 @@ from dpfast.learners import transaction
 from dpfast.learners.base import call_callbacks, refuse_weights
 from dpfast.learners.batches import in_batches
 from dpfast.learners.fitted import ModelReader
-from dpfast.learners.fitting import OUTLINE, attributes_of
+from dpfast.learners.fitting import OUTLINE
 from dpfast.learners.forms import Codes
 from dpfast.learners.model import Model, decisions, model_of, overrides, read_model
 from dpfast.learners.others import score
 from dpfast.learners.parameters import VERBOSE, PrivateParameters, SchemaLike, estimator
 from dpfast.learners.plan import Plan, Spending, Task, spending_of
 from dpfast.learners.reading import ENCODER_SHARE, SCHEMA_OR_NONE
+from dpfast.learners.reporter import ModelReporter
 from dpfast.learners.run import Rows, Run
-from dpfast.learners.saving import document_of, name_label, save, stated_parameters
+from dpfast.learners.saver import ModelSaver
+from dpfast.learners.saving import name_label, save
 from dpfast.learners.scikit import BaseEstimator, CallbackSupportMixin, ClassifierMixin
 
 
@@ -82,7 +84,6 @@ class PrivateClassifier(PrivateParameters, CallbackSupportMixin, ClassifierMixin
     verbose: bool = VERBOSE
     save = save
     name_label = name_label
-    _stated = stated_parameters
     score = score
     _model = ""
 
@@ -251,23 +252,17 @@ class PrivateClassifier(PrivateParameters, CallbackSupportMixin, ClassifierMixin
         ----------
         path : str or path-like
         """
-        from dpfast.report.html import write
-
-        write(self, path)
+        self._reporter.write(path)
 
     def __str__(self) -> str:
         if not self.__sklearn_is_fitted__():
             return repr(self)
-        from dpfast.report.text import summary
-
-        return summary(self)
+        return self._reporter.text()
 
     def _repr_html_(self) -> str:
         if not self.__sklearn_is_fitted__():
             return estimator_html_repr(self)
-        from dpfast.report.html import page
-
-        return page(self)
+        return self._reporter.html()
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self._repr_html_()}
@@ -291,47 +286,16 @@ class PrivateClassifier(PrivateParameters, CallbackSupportMixin, ClassifierMixin
 
     def _read_rows(self, X: Any) -> Any:
         """Return the rows of X of `predict` as models score them."""
-        return ModelReader(self).rows(X)
-
-    def _reliability(self) -> list[Any]:
-        return self.model_.reliability(self.classes_) if "model_" in vars(self) else []
-
-    # ---- what files of models hold ---------------------------------------------------------------------------------
+        return self._reader.rows(X)
 
     @property
-    def _width(self) -> int:
-        return ModelReader(self).width
+    def _reader(self) -> ModelReader:
+        return ModelReader(self)
 
     @property
-    def _names(self) -> Any:
-        return ModelReader(self).names
+    def _saver(self) -> ModelSaver:
+        return ModelSaver(self)
 
-    def _document(self) -> dict[str, Any]:
-        return document_of(self, self._released(), self._width, self._names, **self._released_model().file_entries())
-
-    def _released(self) -> Any:
-        values = self._released_model().to_dict()
-        return values if model_of(type(self)) else {type(self.model_).__name__: values}
-
-    def _restore_encoder(self, saved: Any) -> None:
-        ModelReader(self).restore(saved)
-
-    def _restore(self, saved: Any) -> None:
-        vars(self).update(attributes_of(self.read_model(saved, self._saved_task())))
-
-    def _restore_entries(self, document: dict[str, Any]) -> None:
-        """Read what the file holds besides the model itself, for all models that know of it."""
-        known = {name: document[name] for name in document if name == "class_counts"} | document.get("card", {})
-        vars(self).update(attributes_of(self.model_.with_entries(known, self._saved_task())))
-
-    def _saved_task(self):
-        """Return what the file of a model says of its task; whether there is a schema, by `sizes`."""
-        return Task(
-            epsilon=self.epsilon,
-            delta=self.delta,
-            neighbors=self.neighbors,
-            n_columns=self._width,
-            classes=tuple(self.classes_.tolist()),
-            n_classes=len(self.classes_),
-            sizes=ModelReader(self).sizes,
-        )
+    @property
+    def _reporter(self) -> ModelReporter:
+        return ModelReporter(self)

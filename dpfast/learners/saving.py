@@ -107,7 +107,7 @@ def write_model(estimator: Any, path: str | os.PathLike, **more: Any) -> None:
 
 def model_bytes(estimator: Any, **more: Any) -> bytes:
     """Return the content of the file that `write_model` writes."""
-    document = json.loads(json.dumps(estimator._document() | more, default=plain))
+    document = json.loads(json.dumps(estimator._saver.document() | more, default=plain))
     return (json.dumps(document | {"digest": _digest(document)}, indent=1) + "\n").encode()
 
 
@@ -147,7 +147,7 @@ def read_document(path: str | os.PathLike) -> dict[str, Any]:
     return document
 
 
-# ---- for `_restore`: checks of the entries of a file -----------------------------------------------------------------
+# ---- checks of the entries of a file -----------------------------------------------------------------
 
 
 def entries(saved: Any, *names: str, maybe: tuple[str, ...] = ()) -> dict[str, Any]:

@@ -57,7 +57,7 @@ def page(model: Any) -> str:
         HTML.
     """
     claim = model.privacy_
-    parameters = sorted((name, _plain(value)) for name, value in model._stated().items())
+    parameters = sorted((name, _plain(value)) for name, value in model._reporter.parameters().items())
     parts = [
         f"<style>\n{_STYLE}</style>",
         f"<h1>{escape(_headline(model))}</h1>",
@@ -252,7 +252,7 @@ def _reliability(model) -> Iterable[str]:
         ]
         new = ""
     else:
-        points = model._reliability()
+        points = model._reporter.reliability()
         rows, new = "rows that it learned from", " New rows may differ from these."
         sided = hasattr(model, "class_counts_") and hasattr(model, "decision_function")
         what = points[0].what if points and sided else ""

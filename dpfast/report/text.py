@@ -127,7 +127,8 @@ class Numbered(Sequence):
 
 def names_of(model: Any) -> Sequence[str]:
     """Return the names of a fitted model's columns, or x0, x1, ... if they have none."""
-    return Numbered(model._width) if model._names is None else model._names
+    reader = model._reader
+    return Numbered(reader.width) if reader.names is None else reader.names
 
 
 # ---- rules -----------------------------------------------------------------------------------------------------------

@@ -259,7 +259,7 @@ def test_a_cluster_that_runs_already_learns_the_same_model(run, refused, table, 
     for name, fit in (("there", {}), ("persons", {"units": "id", "rows_per_unit": 2})):
         here = dpfast.HalfspaceClassifier(4.0, n_rounds=3, schema=SCHEMA, random_state=1)
         here.fit(tmp_path / "people.parquet", **fit)
-        assert dpfast.load(tmp_path / f"{name}.json")._released() == here._released()
+        assert dpfast.load(tmp_path / f"{name}.json")._saver.released() == here._saver.released()
 
 
 def test_a_draft_reads_numbers_with_a_decimal_comma_and_leaves_text_with_commas(run, tmp_path):

@@ -19,7 +19,9 @@ REFUSED = (ValueError, OSError)
 
 def said(model):
     """All that a model's file says."""
-    return json.loads(json.dumps(model._document(), default=lambda value: getattr(value, "tolist", value.__str__)()))
+    return json.loads(
+        json.dumps(model._saver.document(), default=lambda value: getattr(value, "tolist", value.__str__)())
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -89,7 +89,7 @@ def test_model_and_counts_together_are_what_is_claimed(name, neighbors, monkeypa
     assert claim.cost[-1].pure == pytest.approx(0.5)
     assert Composed(claim.cost).delta(2.0 * (1 + 1e-9)) <= claim.delta * (1 + 1e-9)
     alone = made(name, 1.5, neighbors=neighbors).fit(X, Y)
-    assert str(alone._released()) == str(model._released())
+    assert str(alone._saver.released()) == str(model._saver.released())
     assert alone.privacy_.cost == claim.cost[:-1]
     assert model.set_params(probability_share=0.0, epsilon=1.5).fit(X, Y).privacy_.events == alone.privacy_.events
 

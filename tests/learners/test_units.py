@@ -112,7 +112,9 @@ def test_one_row_a_person_costs_nothing(name):
     kind, parameters = MODELS[name]
     alone = kind(**parameters, random_state=5).fit(X, Y)
     persons = kind(**parameters, random_state=5).fit(X, Y, units=np.arange(len(X)), rows_per_unit=1)
-    assert persons._released() == alone._released() or str(persons._released()) == str(alone._released())
+    assert persons._saver.released() == alone._saver.released() or str(persons._saver.released()) == str(
+        alone._saver.released()
+    )
     assert persons.privacy_.cost == alone.privacy_.cost
     assert "one person with at most 1 row" in str(persons.privacy_)
 

@@ -139,7 +139,7 @@ MUTANTS = [
     _m("winnow: a batch is filled by rows that fade", "winnow/plan", 'fades=fixed and p.batch == "all"', "fades=fixed", _WINNOW),
     _m("winnow: a stream has rows that fade", "winnow/plan", "replace(p, schedule=schedule)", "replace(p, schedule=schedule, fades=True)", _WINNOW),
     _m("stream: a schema is found of rows that are not there", "winnow/streaming", "refuse_open(reader.schema)", "pass", _WINNOW),
-    _m("stream: a checkpoint keeps edited parameters", "winnow/streaming", 'learner._document() | {"parameters": state.parameters}', "learner._document()", f"{_WINNOW}/test_checkpoint.py"),
+    _m("stream: a checkpoint keeps edited parameters", "winnow/streaming", 'learner._saver.document() | {"parameters": state.parameters}', "learner._saver.document()", f"{_WINNOW}/test_checkpoint.py"),
     _m("stream: counted while it moves", "winnow/streaming", "    if learner.probability_share:\n", "    if False:\n", f"{_CHANCES} {_WINNOW}"),
     _m("progress: rows where their number is private", "transaction", ' if learner.neighbors == "replace" else {}', "", "learners/test_progress.py"),
     _m("trees: limits are those of rows without leaves", "halfspaces/images", "rows.limits(squares, allowed, LIMIT)", "piece.rows.limits(squares[: piece.rows.shape[1]], allowed, LIMIT)", f"{_HALF}/test_trees.py"),

@@ -162,7 +162,7 @@ def test_rows_without_a_label_give_the_model_of_the_others(name, source, tmp_pat
             model = SIX[name](neighbors="add-remove", random_state=3, **given)
             model.fit(X, y, classes=["no", "yes"])
             fits.append(model)
-        assert fits[0]._released() == fits[1]._released()
+        assert fits[0]._saver.released() == fits[1]._saver.released()
 
 
 @pytest.mark.parametrize("name", SIX)
@@ -176,7 +176,7 @@ def test_vectors_without_a_label_give_the_model_of_the_others(name):
         model = SIX[name](neighbors="add-remove", random_state=3)
         model.fit(MemoryParts(form) if parted else form, None if parted else gaps, classes=[0, 1])
         other = SIX[name](neighbors="add-remove", random_state=3).fit(X[kept], y[kept], classes=[0, 1])
-        assert model._released() == other._released()
+        assert model._saver.released() == other._saver.released()
 
 
 @pytest.mark.parametrize("name", SIX)

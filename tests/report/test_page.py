@@ -445,7 +445,7 @@ def test_a_page_shows_how_often_what_a_model_says_came_true(rng):
         "rules": dpfast.DecisionListClassifier(4.0, random_state=0),
     }
     for name, model in models.items():
-        found = model.fit(X, y)._reliability()
+        found = model.fit(X, y)._reporter.reliability()
         assert found
         for each in found:
             assert 0 <= each.share <= 1
@@ -456,7 +456,7 @@ def test_a_page_shows_how_often_what_a_model_says_came_true(rng):
         assert "Whether its probabilities come true" in page
         assert page.count("<circle") == len(found)
     plain = dpfast.BoostedHalfspaceClassifier(4.0, n_rounds=10, random_state=0).fit(X, y)
-    assert plain._reliability() == []
+    assert plain._reporter.reliability() == []
     assert "come true" not in plain._repr_html_()
 
 

@@ -27,8 +27,9 @@ from dpfast.learners.parameters import (
 )
 from dpfast.learners.plan import Plan, Proved, Task
 from dpfast.learners.probabilities import PROBABILITY_SHARE, confusion, if_counted
+from dpfast.learners.reporter import ModelReporter
 from dpfast.learners.run import Run
-from dpfast.learners.saving import document_of, name_label, save, stated_parameters
+from dpfast.learners.saving import document_of, name_label, save
 from dpfast.learners.scikit import BaseEstimator, ClassifierMixin
 from dpfast.mechanisms import AboveThreshold, sparse_sample
 from dpfast.mechanisms.sparse_sample import votes
@@ -81,7 +82,6 @@ class PrivatePointClassifier(PrivateParameters, ClassifierMixin, BaseEstimator):
 
     save = save
     name_label = name_label
-    _stated = stated_parameters
 
     def plan(self, task: Task) -> Plan:
         """Return everything that a fit or a stream releases; a function of the parameters and of the task alone.
@@ -166,18 +166,13 @@ class PrivatePointClassifier(PrivateParameters, ClassifierMixin, BaseEstimator):
         if items > p.max_work:
             raise ValueError(f"there may be {items:,} items on the teachers' lists, more than max_work={p.max_work:,}")
 
-    def _reliability(self):
-        return self.model_.reliability(self.classes_) if "model_" in vars(self) else []
+    @property
+    def _saver(self):
+        return PointSaver(self)
 
-    def _document(self):
-        entries = self.model_.file_entries() if "model_" in vars(self) else {}
-        return document_of(self, self._released(), self.n_features_in_, None, **entries)
-
-    def _restore_entries(self, document):
-        """Restore what a file holds besides the model itself."""
-        if "class_counts" in document:
-            task = Task(self.epsilon, self.delta, classes=(0, 1))
-            vars(self).update(attributes_of(self.model_.with_entries(document, task)))
+    @property
+    def _reporter(self):
+        return ModelReporter(self)
 
     def _released(self):
         kind = {"kind": type(self.hypothesis_class).__name__}
@@ -196,6 +191,33 @@ class PrivatePointClassifier(PrivateParameters, ClassifierMixin, BaseEstimator):
         tags.classifier_tags.multi_class = False
         tags.classifier_tags.poor_score = True
         return tags
+
+
+class PointSaver:
+    """Saver of a private learner of a hypothesis class, like `dpfast.learners.saver.ModelSaver`."""
+
+    def __init__(self, learner: PrivatePointClassifier):
+        self._learner = learner
+
+    def document(self) -> dict[str, Any]:
+        """Return the entries of the file."""
+        known = vars(self._learner)
+        entries = known["model_"].file_entries() if "model_" in known else {}
+        return document_of(self._learner, self.released(), 1, None, **entries)
+
+    def released(self) -> dict[str, Any]:
+        """Return the class and the hypothesis, and what else was released."""
+        return self._learner._released()
+
+    def read_released(self, saved: Any) -> None:
+        """Let the learner have what was released, by a file."""
+        self._learner._restore(saved)
+
+    def read_entries(self, document: dict[str, Any]) -> None:
+        """Read what the file holds besides, for models that know of it."""
+        if "class_counts" in document:
+            task = Task(self._learner.epsilon, self._learner.delta, classes=(0, 1))
+            vars(self._learner).update(attributes_of(self._learner.model_.with_entries(document, task)))
 
 
 @dataclass(frozen=True)

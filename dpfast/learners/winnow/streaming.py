@@ -231,10 +231,10 @@ def resume(learner: Any, file: Checkpoint, kept: dict, arrays: list) -> None:
     if fitted["feature_names"] is not None:
         learner.feature_names_in_ = np.array(fitted["feature_names"], dtype=object)
     if "encoder" in fitted:
-        learner._restore_encoder(fitted["encoder"])
-    learner._restore(fitted["released"])
+        learner._saver.read_encoder(fitted["encoder"])
+    learner._saver.read_released(fitted["released"])
     learner.notes_ = fitted["card"].get("notes", [])
-    task = learner._saved_task()
+    task = learner._saver.task()
     numbers, plan, solved = _plan(learner, task)
     paid, made = Fit(Charge(learner), rng), {"updates": learner.model_.updates}
     paid.paid(solved.cost, plan.times, made)
@@ -316,7 +316,7 @@ def _rehearse(learner, reader, state, public, model, rows, signs) -> dict:
     other, facts = copy(learner), state.paid.charges.facts(public)
     made = reader.attributes(public, facts) | attributes_of(model)
     publish(other, made | {"privacy_": state.paid.charges.claim(state.plan.cost)}, facts)
-    fitted = other._document()
+    fitted = other._saver.document()
     state.file.rehearse(
         learner._model, {"fitted": fitted, "stream": state.kept()}, state.scores.arrays(), state.growth(rows, signs)
     )
@@ -370,7 +370,7 @@ def _follow(learner: Any, state: Stream, rows: Any, signs: Any) -> np.ndarray:
     try:
         predicted = state.follow(rows, signs)
         _show(learner, state)
-        fitted = learner._document() | {"parameters": state.parameters}  # regardless of later changes
+        fitted = learner._saver.document() | {"parameters": state.parameters}  # regardless of later changes
         state.file.write(learner._model, {"fitted": fitted, "stream": state.kept()}, state.scores.arrays())
     except BaseException:
         state.released, state.updates = before

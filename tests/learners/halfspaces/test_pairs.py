@@ -377,5 +377,8 @@ def test_files_and_parts_give_the_model_of_the_whole(classes, tmp_path, rng):
     whole = clone(model).fit(frame, labels)
     assert whole.interactions_
     parts = MemoryParts([(frame[at], labels[at]) for at in (slice(0, 200), slice(200, 900))])
-    assert clone(model).fit(parts)._released() == whole._released()
-    assert clone(model).fit(dpfast.files.FileParts(tmp_path / "table.csv", memory=0))._released() == whole._released()
+    assert clone(model).fit(parts)._saver.released() == whole._saver.released()
+    assert (
+        clone(model).fit(dpfast.files.FileParts(tmp_path / "table.csv", memory=0))._saver.released()
+        == whole._saver.released()
+    )

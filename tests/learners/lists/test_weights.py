@@ -263,7 +263,7 @@ def test_a_weighted_model_is_saved_and_read_with_its_shares(rare, tmp_path):
     np.testing.assert_array_equal(read.predict_proba(X), clf.predict_proba(X))
     assert read.rule_counts_noise_ == "gaussian"
     assert read.rule_worth() == clf.rule_worth()
-    released, task = clf._released(), Task(3.0, 1e-6, n_columns=X.shape[1])
+    released, task = clf._saver.released(), Task(3.0, 1e-6, n_columns=X.shape[1])
     for spoilt in ({"noise": "uniform"}, {"shares": released["shares"][:-1]}, {"shares": released["shares"][::-1]}):
         with pytest.raises(ValueError, match=r"."):
             clf.read_model(released | spoilt, task)

@@ -48,7 +48,7 @@ def test_a_function_that_is_no_member_is_saved_by_its_labels(tmp_path):
     model = LittlestoneLearner(1.0, 1e-6, H, n_teachers=3, random_state=0).fit([0, 1], [0, 1])
     assert not model.selected_
     assert "no member" in repr(model.hypothesis_)
-    assert json.loads(json.dumps(model._released()))["hypothesis"] == "0000"
+    assert json.loads(json.dumps(model._saver.released()))["hypothesis"] == "0000"
     assert saved(model, tmp_path).hypothesis_ == model.hypothesis_
 
 

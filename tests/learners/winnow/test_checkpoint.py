@@ -89,7 +89,7 @@ def test_a_resumed_stream_is_the_one_that_was_stopped(path):
     assert parameters == {**begun.get_params(), "random_state": None, "budget": None}
     fitted = {name for name in vars(begun) if name.endswith("_")}
     assert {name for name in vars(resumed) if name.endswith("_")} == fitted
-    assert resumed._released() == begun._released()
+    assert resumed._saver.released() == begun._saver.released()
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def streams_until_it_hangs(path, told):
     os.replace = hang
     for i in range(0, 40_000, STEP):
         stream.stream(*rows(i, i + STEP), classes=CLASSES)
-        told.write(json.dumps(stream._released()) + "\n")
+        told.write(json.dumps(stream._saver.released()) + "\n")
 
 
 @needs_forks
@@ -174,12 +174,12 @@ def test_after_kill_9_nothing_that_was_shown_is_forgotten_and_the_rest_is_fed_ag
     assert files(path) == KEPT
     assert resumed.rounds_ == 10_000 == STEP * len(shown)
     shown = json.loads(shown[-1])
-    assert resumed._released() == shown
+    assert resumed._saver.released() == shown
     before = resumed.updates_
     follow(resumed, 10_000, 40_000)
     assert resumed.rounds_ == 40_000
     assert before < resumed.updates_ <= 100
-    assert resumed._released()["weights"][: len(shown["weights"])] == shown["weights"]
+    assert resumed._saver.released()["weights"][: len(shown["weights"])] == shown["weights"]
     assert files(path) == KEPT
     freed(resumed)
     assert resume(path).rounds_ == 40_000
@@ -204,10 +204,10 @@ def test_a_resumed_stream_makes_no_more_updates_than_were_paid_for(path):
     while (resumed := resume(path)).updates_ < 2:
         follow(resumed, resumed.rounds_, resumed.rounds_ + STEP)
         freed(resumed)
-    before = resumed._released()
+    before = resumed._saver.released()
     with pytest.warns(UserWarning, match="all 2 updates are made"):
         follow(resumed, 30_000, 30_000 + STEP)
-    assert resumed._released() == before
+    assert resumed._saver.released() == before
 
 
 def test_only_a_checkpoint_holds_the_private_state(path, tmp_path):
@@ -219,7 +219,7 @@ def test_only_a_checkpoint_holds_the_private_state(path, tmp_path):
     stream._state.tests._count = secret
     private = [np.full(1, secret).tobytes(), str(secret).encode()]
     stream._state.file.write(
-        "winnow", {"fitted": stream._document(), "stream": stream._state.kept()}, stream._state.scores.arrays()
+        "winnow", {"fitted": stream._saver.document(), "stream": stream._state.kept()}, stream._state.scores.arrays()
     )
     stream.save(tmp_path / "model.json")
     saved, pickled = (tmp_path / "model.json").read_bytes(), pickle.dumps(stream)
@@ -264,7 +264,7 @@ def test_what_a_killed_process_left_behind_is_gone_after_the_next_start(path, st
 def test_a_call_that_is_not_kept_shows_nothing(path, monkeypatch, failure):
     stream = learner(checkpoint=path)
     follow(stream, 0, 1000)
-    kept, before, privacy = path.read_bytes(), stream._released(), stream.privacy_
+    kept, before, privacy = path.read_bytes(), stream._saver.released(), stream.privacy_
 
     def fail(*_):
         raise failure
@@ -273,7 +273,7 @@ def test_a_call_that_is_not_kept_shows_nothing(path, monkeypatch, failure):
         patched.setattr(os, "replace", fail)
         with pytest.raises(failure):
             stream.stream(*rows(1000, 20_000))
-    assert stream._released() == before
+    assert stream._saver.released() == before
     assert stream.privacy_ == privacy
     assert path.read_bytes() == kept
     assert files(path) == KEPT

@@ -44,7 +44,7 @@ def test_labels_may_come_apart_and_rows_as_codes(frame):
         wanted = whole.stream(step).tolist()
         assert apart.stream(step.drop(columns="buys"), step["buys"]).tolist() == wanted
         assert coded.partial_fit(encoder.transform(step), step["buys"]).rounds_ == whole.rounds_
-    assert apart._released() == coded._released() == whole._released()
+    assert apart._saver.released() == coded._saver.released() == whole._saver.released()
 
 
 def test_a_checkpoint_keeps_the_schema(frame, tmp_path):
