@@ -77,7 +77,7 @@ MUTANTS = [
     _m("counts: replace moves by 1", "counted", "LaplaceSum(task.changed_rows,", "LaplaceSum(1,", _CHANCES),
     _m("projected: replace moves by 1", "halfspaces/projected", "task.changed_rows * form.reach", "form.reach", f"{_HALF}/test_projected.py premises"),
     _m("projected, paper: choice at twice epsilon", "halfspaces/projected", "Fraction(epsilon) / 2, size", "Fraction(epsilon), size", f"{_HALF}/test_projected.py"),
-    _m("search: counts rows that were fitted", "../model_selection/search", "X[held_out]), y[held_out]", "X[~held_out]), y[~held_out]", "model_selection"),
+    _m("search: counts rows that were fitted", "../model_selection/search", "predict(test.X), test.y", "predict(train[0]), train[1]", "model_selection"),
     _m("split: figures of rows that were fitted", "../model_selection/split", "metrics.accuracy(self.test.y, self._get_model().predict(self.test.X)",
        "metrics.accuracy(self.train.y, self._get_model().predict(self.train.X)", "model_selection"),
     _m("split: a model fitted again has free figures", "../model_selection/split", 'vars(self._model).get("privacy_") is not self._claim', "False", "model_selection"),

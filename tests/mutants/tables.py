@@ -60,7 +60,7 @@ MUTANTS = [
        "premises/test_unlabelled.py"),
     _m("rows without a label: learners of others", "learners/private", "spares_unlabelled: ClassVar[Any] = False", "spares_unlabelled: ClassVar[Any] = True",
        "premises/test_unlabelled.py"),
-    _m("rows without a label: figures count as if their number were public", "cli/figures", 'if isinstance(X, Encoding) and relation == "replace":', "if False:",
+    _m("rows without a label: figures count as if their number were public", "cli/figures", 'if may_lack and relation == "replace":', "if False:",
        "cli/test_score.py"),
     _m("parts read again: what was seen before is forgotten", "parts/engine", "            parts._seen = self._seen\n", "            pass\n",
        "parts/test_units.py"),
