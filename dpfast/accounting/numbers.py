@@ -31,12 +31,13 @@ def check_unit(unit: str) -> None:
 
 def is_real(value: Any) -> bool:
     """Return whether a value is a number and not a truth value."""
-    return isinstance(value, Real) and not isinstance(value, bool)
+    kind = type(value)  # to ask an abstract class is slow
+    return kind is float or kind is int or (isinstance(value, Real) and not isinstance(value, bool))
 
 
 def is_integer(value: Any) -> bool:
     """Return whether a value is an integer and not a truth value."""
-    return isinstance(value, Integral) and not isinstance(value, bool)
+    return type(value) is int or (isinstance(value, Integral) and not isinstance(value, bool))
 
 
 def count(name: str, value: Any, *, least: int = 1, or_else: str = "") -> int:

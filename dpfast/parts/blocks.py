@@ -141,7 +141,7 @@ def map_blocks(function, blocks):
 
     After a failure no further block is started.
     """
-    workers = min(threads(), len(blocks))
+    workers = min(threads(), len(blocks)) if len(blocks) > 1 else 1
     if workers <= 1:
         return [function(block) for block in blocks]
     waiting, results, failures = deque(enumerate(blocks)), [None] * len(blocks), {}

@@ -182,7 +182,7 @@ class UnitRows:
     def _groups(self):
         """Return the parts of each thread, which has a total of its own."""
         count = len(self._parts)
-        step = min(threads(), count)
+        step = min(threads(), count) if count > 1 else count
         return [range(k, count, step) for k in range(step)]
 
     def linear(self, w):
