@@ -103,8 +103,8 @@ def test_codes_and_pipelines_give_the_model_of_the_table(make, small):
 
 
 def test_a_fit_packs_the_codes_of_its_rows_at_most_once(make, table, monkeypatch):
-    rows, packed = [], CodeBits.pack
-    monkeypatch.setattr(CodeBits, "packed", lambda bits: rows.append(len(bits)) or packed(bits))
+    rows, pack = [], CodeBits.pack
+    monkeypatch.setattr(CodeBits, "pack", lambda bits: rows.append(len(bits)) or pack(bits))
     make(schema=DECLARED, random_state=0).fit(table)
     assert rows.count(len(table)) <= 1
     assert sum(rows) <= len(table) + 1
