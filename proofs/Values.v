@@ -1,7 +1,8 @@
 (** Written by values.py from dpfast; not to be edited. Floats are the rationals that they are. *)
-From Coq Require Import Reals Lra Lia ZArith.
+From Coq Require Import Reals Lra Lia List ZArith.
 From Interval Require Import Tactic.
-From Dpfast Require Import Privacy Noise Numbers Plans Quantiles NaiveBayes Winnow.
+From Dpfast Require Import Privacy Noise Numbers Plans Quantiles NaiveBayes Winnow SingleSample.
+Import ListNotations.
 Open Scope R_scope.
 
 Ltac value :=
@@ -706,6 +707,15 @@ Proof. value. Qed.
 
 Lemma winnow_64 : (4008199660156088640243 / 2251799813685248000000) <= winnow_total (5764607523034235 / 288230376151711744) 4 200 10 (5404319552844595 / 18014398509481984) + 3 * ((5404319552844595 / 18014398509481984) * (5404319552844595 / 18014398509481984) / 2) <= (4008203668359757 / 2251799813685248).
 Proof. value. Qed.
+
+Lemma single_sample_1 : (6221766142642364585271 / 1125899906842624000000) <= steps_epsilon 0 (/ 10) (fun a => a / 64) [exp (1 / 3); exp (2 / 3); exp 1] 3 (1152921504606847 / 1152921504606846976) <= (6221772364414729 / 1125899906842624).
+Proof. unfold steps_epsilon, sampled_moment, sampled, rise_up, rise_down; simpl; split; interval with (i_prec 90). Qed.
+
+Lemma single_sample_2 : (3675727651734853533819 / 4503599627370496000000) <= steps_epsilon 5 (/ 10) (fun a => a / 64) [exp (1 / 3); exp (2 / 3); exp 1] 20 (1152921504606847 / 1152921504606846976) <= (3675731327466181 / 4503599627370496).
+Proof. unfold steps_epsilon, sampled_moment, sampled, rise_up, rise_down; simpl; split; interval with (i_prec 90). Qed.
+
+Lemma single_sample_3 : (2829654468154059188643 / 2251799813685248000000) <= steps_epsilon 5 (/ 1000) (fun a => a / 64) [exp (1 / 3); exp (2 / 3); exp 1] 1000000 (1152921504606847 / 1152921504606846976) <= (2829657297811357 / 2251799813685248).
+Proof. unfold steps_epsilon, sampled_moment, sampled, rise_up, rise_down; simpl; split; interval with (i_prec 90). Qed.
 
 Lemma pairs_1 : pairs_width true 2 65536 1 = 262144.
 Proof. value. Qed.

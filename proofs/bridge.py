@@ -404,12 +404,14 @@ ROWS = (
         "accounting.single_sample",
         "proofs_privacy.md#Steps that see one random row",
         "[NUZ]",
-        "",
-        "",
+        "SingleSample.sampling_amplifies SingleSample.moment_by_curves SingleSample.single_sample_moment "
+        "SingleSample.single_sample_private SingleSample.single_sample_claim",
+        "single_sample",
         "accounting/test_single_sample.py::test_no_step_on_a_line_has_more_divergence_than_is_claimed",
         "",
         "single sample: 24 is 240",
-        open="`single_sample_epsilon`",
+        open="that Gaussian noise has the curve, and what lies beyond 30 standard deviations, where laws on finitely "
+        "many outcomes end",
     ),
     Row(
         "private_search, one pure claim",

@@ -151,6 +151,13 @@ DEFINITIONS = [
         "definition: the curve is not moved", "proofs/Convex.v", "f s T (ln a - u).\n\nLemma", "f s T (ln a).\n\nLemma"
     ),
     Lie("definition: a line of another slope", "proofs/Convex.v", "(m / (1 - m)) ^ T * (a", "m ^ T * (a"),
+    Lie(
+        "definition: a step sees one order of rows",
+        "proofs/SingleSample.v",
+        "(profile dom P Q) 1 l + cells (rise_down n) (profile dom Q P) 1 l.",
+        "(profile dom P Q) 1 l.",
+    ),
+    Lie("definition: a chance squared twice", "proofs/SingleSample.v", "1 + q * (a - 1).", "1 + q * q * (a - 1)."),
     Lie("definition: Winnow's tests are not paid", "proofs/Winnow.v", "(m * K) + e * e / 2.", "(m * K)."),
     Lie("definition: Winnow's draws are one of a release", "proofs/Winnow.v", "width (m * K) + e", "width K + e"),
 ]
@@ -198,6 +205,7 @@ CONSTANTS = (
     "zcdp: divergence (1 + b) rho is rho",
     "laplace: composition dropped",
     "sparse sample: delta / 2 is delta",
+    "single sample: one direction only",
     "winnow range: factor 2 of replace dropped",
     "winnow range: add-remove with a batch is that of all",
     "winnow range: negations ignored",

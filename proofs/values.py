@@ -9,16 +9,18 @@ safe side, and near. So a constant that is halved is no longer proved, and one t
 """
 
 import itertools
+import math
 import sys
 from fractions import Fraction
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import NamedTuple
 
+import numpy as np
 from grid import order, real
 
 from dpfast import accounting
-from dpfast.accounting import Cost, winnow_range, winnow_rho, winnow_weight
+from dpfast.accounting import Cost, single_sample, winnow_range, winnow_rho, winnow_weight
 from dpfast.accounting.experts import experts_range
 from dpfast.accounting.opening import opening_moves
 from dpfast.accounting.winnow import WEIGHT_GRID
@@ -45,9 +47,10 @@ from dpfast.tables.schema import Schema
 HERE = Path(__file__).resolve().parent
 RELATIONS = (("replace", "true"), ("add-remove", "false"))
 HEAD = r"""(** Written by values.py from dpfast; not to be edited. Floats are the rationals that they are. *)
-From Coq Require Import Reals Lra Lia ZArith.
+From Coq Require Import Reals Lra Lia List ZArith.
 From Interval Require Import Tactic.
-From Dpfast Require Import Privacy Noise Numbers Plans Quantiles NaiveBayes Winnow.
+From Dpfast Require Import Privacy Noise Numbers Plans Quantiles NaiveBayes Winnow SingleSample.
+Import ListNotations.
 Open Scope R_scope.
 
 Ltac value :=
@@ -194,6 +197,36 @@ def winnow_rhos():
         rho = winnow_rho(eta, **given, score_range=width)
         whole = f"winnow_total {real(eta)} {width} {each} {updates} {real(e)}"  # with the tests of one interval
         yield at_most(f"{whole} + {runs - 1} * ({real(e)} * {real(e)} / 2)", rho)
+
+
+def single_samples():
+    """The sum over cells of a curve, with three cells from epsilon 0 to 1 and a curve that is e^epsilon / 64."""
+    kept = {name: getattr(single_sample, name) for name in ("_CELLS", "_END", "_curve")}
+    points = "[exp (1 / 3); exp (2 / 3); exp 1]"
+    try:
+        single_sample._CELLS, single_sample._curve = 3, lambda x, _: np.exp(x) / 64
+        for mu, rows, steps in ((6.0, 10, 3), (1.5, 10, 20), (1.5, 1000, 10**6)):
+            single_sample._END = 1 / mu - mu / 2
+            epsilon = accounting.single_sample_epsilon(mu, 1e-3, rows=rows, steps=steps)
+            given = f"(/ {rows}) (fun a => a / 64) {points} {steps} {real(1e-3)}"
+            order = min(range(6), key=lambda n: _steps_epsilon(n, rows, steps) if (n + 1) * mu <= 10 else math.inf)
+            yield (
+                at_most(f"steps_epsilon {order} {given}", epsilon),
+                "unfold steps_epsilon, sampled_moment, sampled, rise_up, rise_down; simpl; "
+                "split; interval with (i_prec 90)",
+            )
+    finally:
+        for name, each in kept.items():
+            setattr(single_sample, name, each)
+
+
+def _steps_epsilon(n, rows, steps):
+    """`steps_epsilon` of Coq in floats, to find the order n + 2 that is best."""
+    ends = [math.exp(k / 3) for k in range(4)]
+    g, b = [1 + (a - 1) / rows for a in ends], n + 1
+    weights = ((g[k + 1] ** n + g[k] ** -(n + 3)) * (g[k + 1] - g[k]) * ends[k] / 64 / rows for k in range(3))
+    moment = math.log1p((n + 2) * (n + 1) * math.fsum(weights))
+    return (steps * moment - math.log(1e-3) - b * math.log1p(1 / b) - math.log1p(b)) / b
 
 
 def pairs():
@@ -375,6 +408,7 @@ GROUPS = {
     "winnow_weight": Group("Plans.weight_fits", "dpfast.accounting.winnow.winnow_weight", winnow_weights),
     "draws": Group("Plans.draws_rho", "dpfast.accounting.zcdp.draws_rho", draws_rhos),
     "winnow": Group("Winnow.winnow_total", "dpfast.accounting.winnow.winnow_rho", winnow_rhos),
+    "single_sample": Group("SingleSample.steps_epsilon", "dpfast.accounting.single_sample_epsilon", single_samples),
     "pairs": Group("Plans.pairs_width", "dpfast.learners.halfspaces.pairs.draws", pairs),
     "boosting": Group("Plans.boosting_moves", "dpfast.learners.halfspaces.weak.NoisyCentering.sensitivity", boosting),
     "stump": Group("Plans.stump_width", "dpfast.learners.halfspaces.weak.NoisyStump.sensitivity", stumps),
