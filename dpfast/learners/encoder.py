@@ -14,7 +14,7 @@ from dpfast.files.encodings import source_of
 from dpfast.learners.batches import in_batches
 from dpfast.learners.discovery import discover, plan
 from dpfast.learners.fitting import Charge, Fit, Public, fitting, publish
-from dpfast.learners.parameters import SCHEMA, Parameters, PrivateParameters, SchemaLike, estimator, parameter
+from dpfast.learners.parameters import SCHEMA, PrivateParameters, SchemaLike, estimator, parameter
 from dpfast.learners.scikit import BaseEstimator, TransformerMixin
 from dpfast.tables.arrays import refuse_parts
 
@@ -207,7 +207,7 @@ class TableEncoder(TransformerMixin, PrivateParameters, BaseEstimator):
         return table if _get_output_config("transform", self)["dense"] == "default" else table.toarray()
 
     def _checked(self):
-        p = Parameters._checked(self).but(rng=random.generator(self.random_state))
+        p = self._values().but(rng=random.generator(self.random_state))
         if p.schema.to_find:
             p = p.but(plan=plan(p.schema, p.epsilon, p.delta, self.neighbors))
         if p.budget is not None and p.schema.to_find:

@@ -21,7 +21,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from inspect import cleandoc, get_annotations
-from typing import Any, NoReturn, TypeAlias, TypeVar, dataclass_transform
+from typing import Any, NoReturn, Self, TypeAlias, TypeVar, cast, dataclass_transform
 
 import numpy as np
 
@@ -304,12 +304,20 @@ class Parameters:
 
     _parameters: Mapping[str, Kind] = {}
 
-    def _checked(self) -> Values:
+    def _values(self) -> Self:
         """Return the plain values of all parameters that have a kind; refuse the first invalid one.
+
+        They are `Values` with the types that the class declares for its parameters.
+        """
+        known = {name: kind.read(name, getattr(self, name)) for name, kind in self._parameters.items()}
+        return cast(Self, Values(known))
+
+    def _checked(self) -> Values:
+        """Return the plain values for a fit that begins now.
 
         A learner whose parameters depend on one another extends this method.
         """
-        return Values({name: kind.read(name, getattr(self, name)) for name, kind in self._parameters.items()})
+        return cast(Values, self._values())
 
     def __dask_tokenize__(self) -> Any:
         """Return what a pickle holds, for Dask's names of tasks: all that was released, and no private state.

@@ -27,6 +27,12 @@ def learn(table: Any, budget: Budget, out: Path) -> np.ndarray:
     return shares
 
 
+def values_of_parameters(model: dpfast.BoostedHalfspaceClassifier) -> float:
+    values = model._values()  # has the types of the learner's parameters
+    print(1.0 + values.density)  # type: ignore[operator]
+    return values.epsilon
+
+
 def others(X: np.ndarray, y: list[str]) -> str:
     rules = dpfast.DecisionListClassifier(0.5, max_rules=None, random_state=np.random.default_rng(0)).fit(X, y)
     winnow = dpfast.DPWinnowClassifier(n_updates=5, feature_range=(0, 1)).partial_fit(X, y, classes=["a", "b"])

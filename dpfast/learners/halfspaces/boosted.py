@@ -31,7 +31,6 @@ from dpfast.learners.parameters import (
     BETWEEN_0_AND_1,
     FIT_INTERCEPT,
     Kind,
-    Parameters,
     auto,
     choice,
     count,
@@ -230,16 +229,16 @@ class BoostedHalfspaceClassifier(CountedClassifier, name="boosted-halfspace"):
 
     def plan(self, task: Task) -> Plan:
         refuse_many_classes(task.n_classes)
-        p = Parameters._checked(self)
+        p = self._values()
         density = p.density if self._opens() else self._even(p, task).density
-        if density != "auto" and task.n_rows is not None and task.n_rows * density < 1:
+        if not isinstance(density, str) and task.n_rows is not None and task.n_rows * density < 1:
             raise ValueError(f"density must be at least 1 / n = 1 / {task.n_rows}, got {density!r}")
         return (self._plan_opened if self._opens() else self._plan_even)(p, task)
 
     def check(self) -> None:
         """Refuse parameters that do not suit one another."""
         if not self._opens() and self.calibration != "tight":
-            self._calibrate(Parameters._checked(self), self.epsilon, self.delta)
+            self._calibrate(self._values(), self.epsilon, self.delta)
 
     def spending(self, task: Task) -> Spending:
         kinds: dict[Any, str] = {NoisyCentering: "gaussian", NoisyStump: "zcdp"}
@@ -247,7 +246,7 @@ class BoostedHalfspaceClassifier(CountedClassifier, name="boosted-halfspace"):
         if kind is None:
             return Spending()
         if self._opens():
-            return spending_of(self._plan_opened(Parameters._checked(self), task))
+            return spending_of(self._plan_opened(self._values(), task))
         count = _COUNT_SHARE if task.neighbors == "add-remove" else 0
         rounds = NoisySums(CAP << GRID_BITS, 1, task.n_columns)
         return Spending(kind, 1 - (1 - self.counts_share) * (1 - count), (rounds,) if kind == "gaussian" else ())
@@ -268,7 +267,7 @@ class BoostedHalfspaceClassifier(CountedClassifier, name="boosted-halfspace"):
 
     def _learn_opened(self, rows, plan, run):
         """Open, then boost centred rows from the log odds of the classes."""
-        p, n_rounds = Parameters._checked(self), plan["rounds"].times
+        p, n_rounds = self._values(), plan["rounds"].times
         image = CentredImage(PlainForm.of(rows.task), rows.n_classes, p.fit_intercept)
         state = _Boosting(image, rows, p, n_rounds)
         run.show(state.model)
@@ -290,7 +289,7 @@ class BoostedHalfspaceClassifier(CountedClassifier, name="boosted-halfspace"):
 
     def _learn_even(self, rows, plan, run):
         """Boost rows as they are from equal weights, as the paper does."""
-        p, n = Parameters._checked(self), count_rows(rows)
+        p, n = self._values(), count_rows(rows)
         asked, start, margins = measured(rows.parts, rows.form, n, p.weak_learner, p.measure)
         even, d, size = self._even(p, rows.task), rows.n_features, rows.n
         average = _Average(even, rows, p.fit_intercept)
@@ -350,7 +349,7 @@ class BoostedHalfspaceClassifier(CountedClassifier, name="boosted-halfspace"):
 
     def _promised(self, rows):
         """Return the text of the warning before a fit by a plan, or nothing."""
-        p, n, d = Parameters._checked(self), rows.n, rows.n_features
+        p, n, d = self._values(), rows.n, rows.n_features
         plan = self._calibrate(p, *self._budget(rows.task))
         noise = f" and label noise {self.label_noise}" if p.label_noise else ""
         wanted = f"an error of at most {p.alpha} with probability {1 - p.beta:g} at margin {self.margin}{noise}"

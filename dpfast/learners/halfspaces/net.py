@@ -13,7 +13,6 @@ from dpfast.learners.halfspaces.nets import Nets, net_radius
 from dpfast.learners.model import FloatArray
 from dpfast.learners.parameters import (
     FIT_INTERCEPT,
-    Parameters,
     auto,
     count,
     estimator,
@@ -169,7 +168,7 @@ class NetHalfspaceClassifier(CountedClassifier, name="net-halfspace"):
 
     def _nets(self, d):
         """Return the nets for rows of d columns."""
-        p = Parameters._checked(self)
+        p = self._values()
         Net(p.n_components, net_radius(p))  # refuses what it may not be
         return Nets(p, d)
 

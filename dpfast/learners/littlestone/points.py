@@ -16,7 +16,6 @@ from dpfast.learners.model import IntArray
 from dpfast.learners.parameters import (
     BETWEEN_0_AND_1,
     Kind,
-    Parameters,
     PrivateParameters,
     count,
     described,
@@ -107,13 +106,13 @@ class PrivatePointClassifier(PrivateParameters, ClassifierMixin, BaseEstimator):
 
     def _foreseen(self, task=None):
         """Return the plain values of the parameters that determine a plan; of a task, if given, its budget."""
-        p = Parameters._checked(self)
+        p = self._values()
         return p if task is None else p.but(epsilon=task.epsilon, delta=task.delta, neighbors=task.neighbors)
 
     @contextmanager
     def _running(self, n_rows: int, rng: np.random.Generator) -> Iterator[tuple[Run, Fit]]:
         """Charge for the plan, and run the block; the run's model is published, also after an interruption."""
-        whole = Parameters._checked(self)
+        whole = self._values()
         public = n_rows if whole.neighbors == "replace" else None
         task = Task(whole.epsilon, whole.delta, whole.neighbors, classes=(0, 1), n_rows=public)
         plan = self.plan(task)

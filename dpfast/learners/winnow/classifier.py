@@ -17,7 +17,6 @@ from dpfast.learners.parameters import (
     NEGATIONS,
     OUT_OF_RANGE,
     FileLike,
-    Parameters,
     auto,
     choice,
     count,
@@ -173,7 +172,7 @@ class DPWinnowClassifier(CountedClassifier, name="winnow"):
 
     def check(self) -> None:
         """Refuse parameters that do not suit one another."""
-        check_paper(Parameters._checked(self))
+        check_paper(self._values())
 
     def plan(self, task: Task) -> Plan:
         numbers = plan_numbers(self, task)[1]

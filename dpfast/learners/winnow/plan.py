@@ -30,7 +30,6 @@ from dpfast.accounting import Cost, winnow_learning_rate, winnow_paper, winnow_r
 from dpfast.accounting.claims import warn
 from dpfast.accounting.winnow import WEIGHT_GRID
 from dpfast.accounting.zcdp import SLACK
-from dpfast.learners.parameters import Parameters
 from dpfast.learners.plan import Proved, Task
 from dpfast.learners.votes import SignedForm
 from dpfast.mechanisms import AboveThreshold
@@ -255,7 +254,7 @@ def plan_numbers(
     learner: Any, task: Task, schedule: Callable[[Settings], Settings] = at_once
 ) -> tuple[Settings, WinnowPlan]:
     """Return the parameters of a learner with the schedule for a table or a stream, and the numbers of a run."""
-    known = vars(Parameters._checked(learner))
+    known = vars(learner._values())
     given = {each.name: known[each.name] for each in fields(Settings) if each.name in known}
     if given["calibration"] == "paper" and given["confidence"] == "auto":
         given["confidence"] = _CONFIDENCE

@@ -16,7 +16,6 @@ from dpfast import BitMatrix, BoostedHalfspaceClassifier, FileParts
 from dpfast.accounting import Budget, BudgetExceeded, boost_plan
 from dpfast.learners import run
 from dpfast.learners.halfspaces.weak import NoisyCentering, NoisyStump
-from dpfast.learners.parameters import Parameters
 from dpfast.learners.plan import Task
 from dpfast.learners.run import Run
 from dpfast.tables import unit_rows
@@ -219,7 +218,7 @@ def test_the_parts_of_epsilon_add_up_where_the_number_of_rows_is_private(table, 
 def test_the_parts_of_epsilon_never_exceed_it_by_a_rounding(rng):
     for epsilon in [0.1, 0.3, 0.7, 1, 1e300, *rng.random(2000).tolist()]:
         clf, task = BoostedHalfspaceClassifier(epsilon, neighbors="add-remove"), Task(epsilon, 1e-6, "add-remove")
-        even = clf._even(Parameters._checked(clf), task)
+        even = clf._even(clf._values(), task)
         whole = Fraction(repr(float(epsilon)))
         assert 0 <= whole - 1 / even.count_scale - Fraction(even.epsilon) < Fraction(epsilon) / 2**50
 
