@@ -210,7 +210,7 @@ class Run:
         size : int
             The number of candidates, or of entries.
         sample : callable
-            ``sample(noise, rng)`` draws by `dpfast.mechanisms.draws.asked`, so that a replay has its question; the
+            ``sample(noise, rng)`` draws by `dpfast.mechanisms.draws.ask`, so that a replay has its question; the
             noise is that of the plan, such as the exponent.
         times : int, default=1
             The number of releases that the sampler makes.

@@ -44,7 +44,7 @@ class Piece:
     memo : dict
         Cache of questions; answers never depend on it. Private, and never moved.
     mark : bytes
-        Fingerprint of the rows and labels as they were read, which an engine sets (`dpfast.parts.made`).
+        Fingerprint of the rows and labels as they were read, which an engine sets (`dpfast.parts.make_state`).
     """
 
     def __init__(
@@ -237,7 +237,7 @@ class Storage:
 
 
 class MemoryStore:
-    """An array that is being filled; `whole` returns the filled part."""
+    """An array that is being filled; `read_all` returns the filled part."""
 
     def __init__(self, array: np.ndarray):
         self._array, self.n, self.held = array, 0, array.nbytes  # bytes in memory
@@ -278,7 +278,7 @@ class FileStore:
 class GrowingStore:
     """An array of unknown length that is being filled: pieces in memory while there is space, else in the file.
 
-    `whole` joins the pieces, once, and frees each as soon as it is copied; until then a piece in the file takes its
+    `read_all` joins the pieces, once, and frees each as soon as it is copied; until then a piece in the file takes its
     space there twice.
     """
 
