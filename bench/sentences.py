@@ -382,7 +382,7 @@ SENTENCES = (
         "`HalfspaceClassifier` has {} and {} with a schema, {} and {} with nothing declared",
         of_maddock,
     ),
-    ("docs/results.md", "behind by .005 or more in {} of the {} cells.", behind_prepared),
+    ("docs/results.md", "behind the best other learner by .005 or more in {} of the {} cells.", behind_prepared),
     (
         "docs/results.md",
         "On mushroom at epsilon 0.1 it has {}: Frank-Wolfe, tuned, is ahead by {}, the tuned noisy gradient by {} "
