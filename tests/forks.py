@@ -56,6 +56,6 @@ def quick_start():
         return "spawn"
     from multiprocessing import forkserver
 
-    forkserver.set_forkserver_preload(["distributed", "pandas", "dpfast.learners.base"])
+    forkserver.set_forkserver_preload(["distributed", "pandas", "dpfast.learners.inputs"])
     forkserver.ensure_running()
     return "forkserver"

@@ -165,13 +165,13 @@ class TableEncoder(TransformerMixin, PrivateParameters, BaseEstimator):
         self.other_: dict[str, float] = {}
         return self
 
-    def _found(self, encoding: Any, found: Any, planned: Any, run: Fit) -> Self:
+    def _found(self, encoding: Any, found: Any, planned: Any, paid: Fit) -> Self:
         """Set the attributes from what a learner's fit discovered; the claim is the learner's."""
         self._reads(encoding)
-        assert run.claim is not None
+        assert paid.claim is not None
         self.schema_, self.found_, self.other_ = found.schema, _facts(encoding.schema), found.other
         self.privacy_ = replace(
-            run.claim, cost=planned.cost, events=(Release("survey", 1, 1),), reproducible=run.reproducible
+            paid.claim, cost=planned.cost, events=(Release("survey", 1, 1),), reproducible=paid.reproducible
         )
         return self
 
@@ -184,13 +184,13 @@ class TableEncoder(TransformerMixin, PrivateParameters, BaseEstimator):
         if not encoding.n and self.neighbors == "replace":
             raise ValueError("X must have at least one row, the table has none")
         counts = encoding.counts()
-        with fitting(self, p.rng) as run:
-            run.charge(self._public(encoding), p.plan.cost, {"survey": 1})
-            run.attributes["schema_"] = p.schema
+        with fitting(self, p.rng) as paid:
+            paid.charge(self._public(encoding), p.plan.cost, {"survey": 1})
+            paid.attributes["schema_"] = p.schema
             n = encoding.n if self.neighbors == "replace" else None
-            found = discover(encoding, counts, p.plan, run.rng, (), n)
-            run.attributes |= {"schema_": found.schema, "found_": _facts(p.schema), "other_": found.other}
-            run.used["survey"] += 1
+            found = discover(encoding, counts, p.plan, paid.rng, (), n)
+            paid.attributes |= {"schema_": found.schema, "found_": _facts(p.schema), "other_": found.other}
+            paid.used["survey"] += 1
         return encoding
 
     def _reads(self, encoding):

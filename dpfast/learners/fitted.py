@@ -8,9 +8,9 @@ import pyarrow as pa
 from sklearn.utils.validation import validate_data
 
 from dpfast.accounting.claims import claim_of_file
-from dpfast.learners.base import check_columns
 from dpfast.learners.encoder import TableEncoder
 from dpfast.learners.fitting import OUTLINE, Charge, Public, publish
+from dpfast.learners.inputs import check_columns
 from dpfast.learners.saving import entries, found_facts, found_shares
 from dpfast.tables.arrays import as_objects, refuse_masked, with_text_names
 from dpfast.tables.codes import CodeTable

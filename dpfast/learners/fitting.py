@@ -8,11 +8,11 @@ charge; the second call of `charge` then only names the releases that are alread
 Classifiers of tables are fitted by `dpfast.learners.transaction`, estimators of other data by `fitting`:
 
     p = self._checked()                     # plain values; refuses invalid parameters and an insufficient budget
-    with fitting(self, p.rng) as run:       # nothing is spent yet
+    with fitting(self, p.rng) as paid:       # nothing is spent yet
         state = ...                         # whatever else may fail has failed after this line
-        run.charge(public, cost, {"rounds": p.rounds})
-        for answer in answers(state, p.rounds, run.rng):
-            run.release("rounds", lambda: answer)
+        paid.charge(public, cost, {"rounds": p.rounds})
+        for answer in answers(state, p.rounds, paid.rng):
+            paid.release("rounds", lambda: answer)
     return self                             # with the attributes that were released, and the claim
 """
 
@@ -83,7 +83,7 @@ class Charge:
     """
 
     def __init__(self, estimator: Any):
-        self._estimator = weakref.proxy(estimator)  # a stream keeps its run: deleting the model frees the checkpoint
+        self._estimator = weakref.proxy(estimator)  # a stream keeps its fit: deleting the model frees the checkpoint
         self.rows_per_unit: int | None = None
 
     def claim(self, cost: Sequence[Cost]) -> PrivacySpend:
@@ -227,28 +227,28 @@ def fitting(
 
     `attributes` gives the attributes by which an estimator shows a released model.
     """
-    run = Fit(Charge(estimator), rng)
-    with settling(run, _settle, estimator, run, attributes):
-        yield run
+    paid = Fit(Charge(estimator), rng)
+    with settling(paid, _settle, estimator, paid, attributes):
+        yield paid
 
 
 @contextmanager
-def settling(run: Fit, settle: Callable[..., None], *arguments: Any) -> Iterator[None]:
+def settling(paid: Fit, settle: Callable[..., None], *arguments: Any) -> Iterator[None]:
     """Run the block; once it has charged, call `settle`, which publishes what was released, also after Ctrl-C."""
     try:
         yield
     finally:
-        if run.claim is not None:
+        if paid.claim is not None:
             run_uninterrupted(settle, *arguments)
 
 
-def _settle(estimator: Any, run: Fit, attributes: Callable[[Any], dict]) -> None:
+def _settle(estimator: Any, paid: Fit, attributes: Callable[[Any], dict]) -> None:
     """Replace the fitted attributes of an estimator by those of what was released, and its claim."""
-    assert run.public is not None
-    made = run.public.attributes() | {"privacy_": run.claim_so_far()}
-    for model in run.released:
+    assert paid.public is not None
+    made = paid.public.attributes() | {"privacy_": paid.claim_so_far()}
+    for model in paid.released:
         made |= attributes(model())
-    publish(estimator, made | run.attributes, run.charges.facts(run.public))
+    publish(estimator, made | paid.attributes, paid.charges.facts(paid.public))
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from dpfast.kernels import bits
 from dpfast.kernels.own import frozen
-from dpfast.learners.base import packed_rows
+from dpfast.learners.inputs import packed_rows
 from dpfast.tables.bit_matrix import BitMatrix
 from dpfast.tables.cells import CodeColumn
 from dpfast.tables.code_bits import CodeBits, bit_count, pack_codes

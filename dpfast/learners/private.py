@@ -12,15 +12,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from dpfast.kernels import reals
 from dpfast.learners import transaction
-from dpfast.learners.base import call_callbacks, refuse_weights
 from dpfast.learners.batches import in_batches
 from dpfast.learners.fitted import ModelReader
 from dpfast.learners.fitting import OUTLINE
 from dpfast.learners.forms import Codes
+from dpfast.learners.inputs import refuse_weights
 from dpfast.learners.model import Model, decisions, model_of, overrides, read_model
 from dpfast.learners.others import score
 from dpfast.learners.parameters import VERBOSE, PrivateParameters, SchemaLike, estimator
 from dpfast.learners.plan import Plan, Spending, Task, spending_of
+from dpfast.learners.progress import call_callbacks
 from dpfast.learners.reading import ENCODER_SHARE, SCHEMA_OR_NONE
 from dpfast.learners.reporter import ModelReporter
 from dpfast.learners.run import Rows, Run

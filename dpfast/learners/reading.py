@@ -9,11 +9,11 @@ from sklearn.utils.validation import check_consistent_length
 
 from dpfast.accounting.claims import warn, warn_of_repeated_rows, warn_of_width
 from dpfast.learners import discovery
-from dpfast.learners.base import public_of
 from dpfast.learners.discovery import SurveyPlan, discover, labels_seen, suffice, widest
 from dpfast.learners.encoder import TableEncoder
 from dpfast.learners.fitting import Fit, NothingLearned, Public
 from dpfast.learners.forms import Outline
+from dpfast.learners.inputs import public_of
 from dpfast.learners.notes import WITHOUT_LABEL
 from dpfast.learners.parameters import BETWEEN_0_AND_1, SCHEMA, auto, count, optional, parameter
 from dpfast.learners.plan import Plan, Spending, Task
@@ -171,7 +171,7 @@ class TableReader:
             self.delta = self.survey.delta
         return self.survey
 
-    def read(self, run: Fit, classes: Any, units: Any = None, rows_per_unit: int | None = None) -> Any:
+    def read(self, paid: Fit, classes: Any, units: Any = None, rows_per_unit: int | None = None) -> Any:
         """Return the opened table and its labels in the form that learners ask.
 
         What the schema leaves open is discovered here, after the table and its labels have been checked. The whole
@@ -179,7 +179,7 @@ class TableReader:
 
         Parameters
         ----------
-        run : Fit
+        paid : Fit
         classes : array_like or None
         units, rows_per_unit : optional
             At most `rows_per_unit` rows of each unit are kept, and the claim protects units: see
@@ -190,7 +190,7 @@ class TableReader:
         Table
         """
         source, named, schema = self._source, self._source.label, self.schema
-        run.label = named or _label_name(schema, source.y)
+        paid.label = named or _label_name(schema, source.y)
         label: Any = None
         kind = None
         nameless = False
@@ -199,7 +199,7 @@ class TableReader:
             source = source.with_names(schema.names)
             nameless = source.nameless
             if surveyed:
-                run.notes.append(
+                paid.notes.append(
                     "The table was surveyed like a frame, as its rows suffice for its columns; "
                     'schema="vectors" (--schema vectors) reads the rows as vectors of numbers.'
                 )
@@ -213,12 +213,12 @@ class TableReader:
             self._refuse_parts()
         labelled = source.labelled or named is not None
         if units is not None or rows_per_unit is not None:
-            source = self._bounded(source, label, units, rows_per_unit, run)
+            source = self._bounded(source, label, units, rows_per_unit, paid)
         else:
             warn_of_repeated_rows(source.X)
         if schema is None:
             if not isinstance(source.X, BitMatrix | SparseBits | CodeTable):
-                run.notes.append(
+                paid.notes.append(
                     "The rows were read as vectors of numbers; "
                     'schema="discover" (--schema discover) reads each column by its own range.'
                 )
@@ -235,12 +235,12 @@ class TableReader:
         encoding = source.encode(schema, label)
         self._with_rows(encoding)
         if classes is not None and kind not in _WITHOUT_GAPS:
-            run.notes.append(WITHOUT_LABEL)
+            paid.notes.append(WITHOUT_LABEL)
         encoder = TableEncoder(schema, neighbors=self.neighbors)
         encoder._nameless = nameless
         if schema.to_find:
             encoder.epsilon, encoder.delta = self._learner.epsilon, self._learner.delta
-            known = self._discovered(encoding, encoder, classes, kind, run)
+            known = self._discovered(encoding, encoder, classes, kind, paid)
         else:
             known = self._declared(encoding, classes, kind)
             encoder._declared(encoding)
@@ -345,7 +345,7 @@ class TableReader:
             known.signs()  # refuses more than two classes
         return known
 
-    def _discovered(self, encoding, encoder, classes, kind, run):
+    def _discovered(self, encoding, encoder, classes, kind, paid):
         """Charge for everything, release the survey, and return the labels of all rows."""
         known = declared = None
         classes = BOOLEANS if classes is None and kind == "boolean" else classes  # declared by their type
@@ -356,7 +356,7 @@ class TableReader:
         elif kind == "cells":
             refuse_fractions(encoding.label_numbers()[1])
         else:
-            refuse_floating(kind, run.label)
+            refuse_floating(kind, paid.label)
         if declared is None and self._form.names_classes:
             raise ValueError(
                 f"{self._form.names_classes} names classes, and discovered labels may lack one: declare classes="
@@ -375,22 +375,24 @@ class TableReader:
             )
         names, counts = np.array(self.schema.names, dtype=object), encoding.counts()
         public = Public(encoding.n, len(names), names, declared=classes is not None or not pure)
-        run.charge(public, planned.total, {"survey": 1}, learns=False)
+        paid.charge(public, planned.total, {"survey": 1}, learns=False)
         if declared is not None:
             counts.labels = counts_by_class(counts.labels, declared)
         spelled = None if declared is None else [text_of(each) for each in declared.tolist()] if labels else []
-        found = discover(encoding, counts, planned, run.rng, spelled, n, self._labels_are_complete(run.label))
-        run.used["survey"] += 1
-        encoder._found(encoding, found, planned, run)
+        found = discover(encoding, counts, planned, paid.rng, spelled, n, self._labels_are_complete(paid.label))
+        paid.used["survey"] += 1
+        encoder._found(encoding, found, planned, paid)
         self.encoder = encoder  # which stands even if nothing is learned
         if declared is None:
-            declared = self._discovered_classes(found, kind, run)
+            declared = self._discovered_classes(found, kind, paid)
             encoder.other_label_ = other_label(counts_by_class(found.labels, declared), declared)
             labels = labels_among(*encoding.label_numbers(), declared, encoder.other_label_)
             known = class_codes(labels, len(labels), declared)
         if found.labels:
             totals = counts_by_class(found.labels, declared)
-            run.attributes["class_sizes_"] = np.array([totals[text_of(each)] for each in declared.tolist()], np.float64)
+            paid.attributes["class_sizes_"] = np.array(
+                [totals[text_of(each)] for each in declared.tolist()], np.float64
+            )
         return known
 
     def _labels_are_complete(self, name):
@@ -401,7 +403,7 @@ class TableReader:
         whole = isinstance(dtype, np.dtype) and dtype.kind in "biu"
         return whole and {*self.schema.missing_values} <= {*LABEL_MARKS}
 
-    def _discovered_classes(self, survey, kind, run):
+    def _discovered_classes(self, survey, kind, paid):
         """Return the classes that were discovered; raise an error if they are fewer than two, as nothing is learned.
 
         If only one label was discovered, but other rows have another one, these are the class OTHER_LABEL, and the
@@ -413,34 +415,34 @@ class TableReader:
             found[OTHER_LABEL] = survey.others
             return np.unique([text_of(classes[0]), OTHER_LABEL])
         if len(classes) < 2:
-            name = "y" if run.label is None else repr(run.label)
+            name = "y" if paid.label is None else repr(paid.label)
             known = f"only the label {str(classes[0])!r}" if len(classes) else "no label"
             raise NothingLearned(
                 f"{known} of {name} has enough rows to be discovered, and a model tells two classes or more apart: "
-                f"nothing was learned, and {run.claim} is spent. Declare the labels by classes= (--classes), or give "
+                f"nothing was learned, and {paid.claim} is spent. Declare the labels by classes= (--classes), or give "
                 "more rows or a larger epsilon; if the labels are numbers with many values: they are not classes",
-                run.claim,
+                paid.claim,
             )
         if len(classes) <= most:
             return classes
         often = {text for text, _ in counts_by_class(found, classes).most_common(most)}
         kept = classes[[text_of(each) in often for each in classes.tolist()]]
-        run.notes.append(
+        paid.notes.append(
             f"{len(classes):,} labels were discovered, and {self._name} tells {most:,} apart: {listed(kept)}. "
             f"The rows with another one were learned as {other_label(counts_by_class(found, kept), kept)}."
         )
         return kept
 
-    def _bounded(self, source, label, units, rows_per_unit, run):
+    def _bounded(self, source, label, units, rows_per_unit, paid):
         """Return the source with the kept rows of each unit; files and streams are read for it."""
         if units is None or rows_per_unit is None:
             raise ValueError("units= and rows_per_unit= go together: whose each row is, and how many of a unit count")
         most = self.rows_per_unit = count(1).read("rows_per_unit", rows_per_unit)
         if isinstance(units, str) and self.schema is not None and units in (*self.schema.names, label.name):
             raise ValueError(f"units={units!r} is a column of the schema: take it out, or the model learns units")
-        run.charges.rows_per_unit = most
+        paid.charges.rows_per_unit = most
         return source.limit_units(
-            units, self.schema, label, lambda ids: bounded_rows(ids, most, own_generator(run.rng))
+            units, self.schema, label, lambda ids: bounded_rows(ids, most, own_generator(paid.rng))
         )
 
     def _refuse_parts(self):

@@ -9,9 +9,9 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from dpfast.files.encodings import source_of
-from dpfast.learners.base import call_back, progress_bar
 from dpfast.learners.fitting import Charge, Fit, attributes_of, publish, settling
 from dpfast.learners.notes import notes_of, warn_of_lost
+from dpfast.learners.progress import call_back, progress_bar
 from dpfast.learners.reading import TableReader
 from dpfast.learners.run import Rows, Run
 from dpfast.tables.naming import visible
@@ -20,9 +20,9 @@ from dpfast.tables.naming import visible
 def fit(learner: Any, X: Any, y: Any, classes: Any, units: Any, rows_per_unit: int | None) -> None:
     """Fit a learner; the parameters are those of `PrivateClassifier.fit`."""
     reader, rng = reader_of(learner, source_of(X, y), units)
-    run = Fit(Charge(learner), rng)
-    with publishing(learner, reader, run):
-        told = _learn(learner, reader, reader.read(run, classes, units, rows_per_unit), run)
+    paid = Fit(Charge(learner), rng)
+    with publishing(learner, reader, paid):
+        told = _learn(learner, reader, reader.read(paid, classes, units, rows_per_unit), paid)
     for each in told:
         warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
     warn_of_lost(learner)
@@ -39,13 +39,13 @@ def reader_of(learner: Any, source: Any, units: Any = None, *, vectors: bool = F
     return TableReader(learner, schema, source, units if isinstance(units, str) else None), checked.rng
 
 
-def publishing(learner: Any, reader: TableReader, run: Fit) -> AbstractContextManager[None]:
+def publishing(learner: Any, reader: TableReader, paid: Fit) -> AbstractContextManager[None]:
     """Return a context; once its block has charged, everything released is published, also after an interruption."""
-    return settling(run, _settle, learner, reader, run)
+    return settling(paid, _settle, learner, reader, paid)
 
 
-def _learn(learner, reader, table, run):
-    """Plan, charge, and set the model of a run; return the warnings that are left to issue.
+def _learn(learner, reader, table, paid):
+    """Plan, charge, and set the model of a fit; return the warnings that are left to issue.
 
     After the charge for a discovery, a warning waits for the model, as the caller may have made errors of warnings.
     """
@@ -54,15 +54,15 @@ def _learn(learner, reader, table, run):
     task = reader.task(form, public.n_rows, classes, len(classes))
     plan = reader.plan(task)
     solved = plan.solve(task)
-    rows = Rows(parts, form, task, public.classes, public.n_features, run.attributes.get("class_sizes_"))
+    rows = Rows(parts, form, task, public.classes, public.n_features, paid.attributes.get("class_sizes_"))
     told: list[Any] = []
-    if run.claim is None:
+    if paid.claim is None:
         rows.prepared = learner.prepare(rows)
     else:
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
             rows.prepared = learner.prepare(rows)
-    run.charge(public, solved.cost, plan.times)
+    paid.charge(public, solved.cost, plan.times)
 
     def progress(rounds, what, most):
         """Return the rounds with a progress bar, if wanted, that call the callbacks.
@@ -73,21 +73,21 @@ def _learn(learner, reader, table, run):
         known = {"rows": public.n_rows, "parts": parts} if learner.neighbors == "replace" else {}
         return call_back(learner, progress_bar(rounds, what, learner.verbose, most, **known), what, most)
 
-    learning = Run(run, plan, solved, progress)
-    learning.model = learner.learn(rows, plan, learning)
+    run = Run(paid, plan, solved, progress)
+    run.model = learner.learn(rows, plan, run)
     return told
 
 
-def _settle(learner, reader, run):
+def _settle(learner, reader, paid):
     """Replace the fitted attributes of a learner by those of what was released, and its claim."""
-    facts = run.charges.facts(run.public)
-    made = reader.attributes(run.public, facts)
-    if run.label is not None:
-        facts["label"] = run.label
-    if run.learns:
-        made["privacy_"] = run.claim_so_far()
-        made |= run.attributes
-        for model in run.released:
+    facts = paid.charges.facts(paid.public)
+    made = reader.attributes(paid.public, facts)
+    if paid.label is not None:
+        facts["label"] = paid.label
+    if paid.learns:
+        made["privacy_"] = paid.claim_so_far()
+        made |= paid.attributes
+        for model in paid.released:
             made |= attributes_of(model())
     publish(learner, made, facts)
-    learner.notes_ = [visible(note) for note in (*notes_of(learner, run.charges.rows_per_unit), *run.notes)]
+    learner.notes_ = [visible(note) for note in (*notes_of(learner, paid.charges.rows_per_unit), *paid.notes)]

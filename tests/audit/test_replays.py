@@ -16,7 +16,7 @@ import dpfast
 from dpfast.accounting import Budget, PrivacySpend
 from dpfast.audit import replay
 from dpfast.learners import transaction
-from dpfast.learners.base import progress_bar
+from dpfast.learners.progress import progress_bar
 from dpfast.learners.reading import TableReader
 from dpfast.littlestone import OnlineLittlestoneLearner, StagedOnlineLittlestoneLearner, Thresholds
 from dpfast.mechanisms import AboveThreshold, discrete_gaussian, discrete_laplace

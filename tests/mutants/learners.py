@@ -27,7 +27,7 @@ MUTANTS = [
        "learners/experts/test_finite_class.py learners/lists/test_decision_list.py"),
     _m("charge after the draws", "fitting", "            self.charges.pay(claim, public)\n",
        "            weakref.finalize(self, self.charges.pay, claim, public)\n", f"{_HALF}/test_net.py"),
-    _m("nothing is published when interrupted", "fitting", "    try:\n        yield\n    finally:\n        if run.claim is not None:\n",
+    _m("nothing is published when interrupted", "fitting", "    try:\n        yield\n    finally:\n        if paid.claim is not None:\n",
        "    yield\n    if True:\n        if run.claim is not None:\n", "learners/lists/test_decision_list.py learners/halfspaces"),
     _m("the old model stays among the new one", "fitting", "        del known[name]\n", "        pass\n",
        "learners/lists/test_decision_list.py learners/littlestone/test_learner.py"),

@@ -7,9 +7,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from dpfast.accounting import linear_excess
-from dpfast.learners.base import call_back, call_callbacks, columns_of, progress_bar, refuse_weights
 from dpfast.learners.experts.playing import REPLACE, draws, follow
 from dpfast.learners.fitting import Public, fitting
+from dpfast.learners.inputs import columns_of, refuse_weights
 from dpfast.learners.model import FloatArray, Model
 from dpfast.learners.parameters import (
     BETWEEN_0_AND_1,
@@ -21,6 +21,7 @@ from dpfast.learners.parameters import (
     parameter,
 )
 from dpfast.learners.plan import Plan, Task
+from dpfast.learners.progress import call_back, call_callbacks, progress_bar
 from dpfast.learners.run import Run
 from dpfast.learners.scikit import BaseEstimator, CallbackSupportMixin
 from dpfast.tables.signed_rows import signed_rows

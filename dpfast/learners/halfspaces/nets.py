@@ -12,7 +12,7 @@ import numpy as np
 from dpfast.kernels import levels, reals
 from dpfast.kernels import signs as projection
 from dpfast.kernels.net import Mistakes, Net, grid
-from dpfast.learners.base import progress_bar
+from dpfast.learners.progress import progress_bar
 from dpfast.mechanisms.draws import Question, ask
 from dpfast.parts.blocks import map_blocks, slices, threads
 from dpfast.tables.projection import dense_rows, project

@@ -12,9 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from dpfast.accounting import cover_epsilon
 from dpfast.accounting.numbers import exact
-from dpfast.learners.base import packed_rows
 from dpfast.learners.batches import in_batches
 from dpfast.learners.forms import Bits, Form
+from dpfast.learners.inputs import packed_rows
 from dpfast.learners.lists.covering import (
     HIGHEST,
     LENGTHS,

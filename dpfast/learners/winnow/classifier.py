@@ -8,9 +8,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpfast.learners.base import refuse_weights
 from dpfast.learners.counted import CountedClassifier, count_levels
 from dpfast.learners.forms import Form
+from dpfast.learners.inputs import refuse_weights
 from dpfast.learners.parameters import (
     FEATURE_RANGE,
     FIT_INTERCEPT,

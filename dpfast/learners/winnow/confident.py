@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from dpfast.kernels import reals
-from dpfast.learners.base import check_columns, public_of, refuse_weights
 from dpfast.learners.batches import in_batches
+from dpfast.learners.inputs import check_columns, public_of, refuse_weights
 from dpfast.learners.parameters import (
     FEATURE_RANGE,
     FIT_INTERCEPT,
