@@ -74,8 +74,8 @@ def is_frame(X: Any) -> bool:
     if is_dask(X) or is_spark(X) or is_stream(X):
         return False
     if hasattr(X, "iloc") and hasattr(X, "columns"):
-        named, dtypes = all(isinstance(name, str) for name in X.columns), {*X.dtypes}
-        array = len(dtypes) == 1 and not named and getattr(next(iter(dtypes)), "kind", "O") in "biuf"
+        named, dtypes = all(isinstance(name, str) for name in X.columns), [*X.dtypes]
+        array = not named and len({*dtypes}) == 1 and getattr(dtypes[0], "kind", "O") in "biuf"
         return not array and not (dtypes and all(hasattr(dtype, "fill_value") for dtype in dtypes))
     return hasattr(X, "__arrow_c_stream__") and hasattr(X, "columns")
 

@@ -78,8 +78,8 @@ class Discovered(Column):
     def _read_groups(self):
         """Return the groups as a tuple of increasing integers."""
         groups = tuple(self.groups) if isinstance(self.groups, list | tuple) else (None,)
-        whole = all(isinstance(each, int) and not isinstance(each, bool) for each in groups)
-        if not whole or [*groups] != sorted(set(groups)) or not set(groups) <= set(range(GROUPS)):
+        whole = {*map(type, groups)} <= {int}
+        if not whole or [*groups] != sorted({*groups}) or not {*groups[:1], *groups[-1:]} <= {*range(GROUPS)}:
             self._refuse(f"groups must be increasing integers from 0 to {GROUPS - 1}, got {self.groups!r}")
         return groups
 
@@ -150,13 +150,13 @@ def places_of(numbers: Any, dates: Any, words: Any = None) -> tuple[np.ndarray, 
     of_numbers = 0 if numbers is None else len(numbers) + 1
     bins = of_numbers + (0 if dates is None else len(dates) + 1)
     size = bins + (0 if words is None else GROUPS)
-    places = np.full(FIXED + 1, size, np.int32)
+    places = np.full(FIXED + 1, size, np.uint16)
     if words is not None:
-        places[:MISSING] = fixed_groups(np.arange(bins, size, dtype=np.int32))
+        places[:MISSING] = fixed_groups(np.arange(bins, size, dtype=np.uint16))
     if numbers is not None:
-        places[DATES:MISSING] = _bins(numbers, number_ends(), np.int32)
+        places[DATES:MISSING] = _bins(numbers, number_ends(), np.uint16)
     if dates is not None:
-        places[:DATES] = _bins(dates, date_ends(), np.int32, of_numbers)
+        places[:DATES] = _bins(dates, date_ends(), np.uint16, of_numbers)
     published = frozenset(words or ())
     return places, size, None if words is None else lambda word: size if word in published else bins + word_group(word)
 
