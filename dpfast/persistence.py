@@ -114,10 +114,9 @@ def _fill_model(model, document):
         model._facts = check_facts(card["public"])
         if "figures" in card:
             model.figures_ = _figures(card["figures"])
-        if "notes" in card:
-            model.notes_ = card["notes"]
-            if not isinstance(model.notes_, list) or not {type(note) for note in model.notes_} <= {str}:
-                raise ValueError("notes must be a list of texts")
+        model.notes_ = card.get("notes", [])  # which older files lack
+        if not isinstance(model.notes_, list) or not {type(note) for note in model.notes_} <= {str}:
+            raise ValueError("notes must be a list of texts")
         if "count_noise" in card:
             model.count_noise_ = abs(float(reals([card["count_noise"]], 1)[0]))
         if "class_sizes" in card:
@@ -170,8 +169,10 @@ def _figures(saved):
 
 
 def _classes(saved):
-    classes = np.array(saved) if isinstance(saved, list) else np.empty(0)
-    kinds = {type(label) for label in saved} if classes.ndim == 1 else set()
+    kinds = {type(label) for label in saved} if isinstance(saved, list) else set()
+    whole = kinds == {int} and (max(saved) >= 1 << 63)  # numpy would make floats of some
+    classes = np.array(saved, np.uint64 if whole else None) if isinstance(saved, list) else np.empty(0)
+    kinds = kinds if classes.ndim == 1 else set()
     if len(kinds) != 1 or kinds.isdisjoint({bool, int, float, str}) or len(classes) < 2 or classes.dtype == object:
         raise ValueError(f"classes must be two labels or more of one kind, got {saved!r}")
     if not (classes[:-1] < classes[1:]).all():

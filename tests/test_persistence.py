@@ -497,6 +497,19 @@ def test_coefficients_that_are_no_finite_numbers_are_refused(tmp_path, coefficie
         dpfast.load(path)
 
 
+@pytest.mark.parametrize("labels", [[0, 2**63], [2**63, 2**64 - 1]])
+def test_labels_that_need_64_bits_without_a_sign_are_those_of_the_fit(labels, tmp_path):
+    X = np.random.default_rng(0).normal(size=(900, 3))
+    y = np.array(labels, np.uint64)[(X[:, 0] > 0) * 1]
+    model = dpfast.HalfspaceClassifier(3.0, schema="vectors", random_state=1).fit(X, y, classes=labels)
+    model.save(tmp_path / "m.json")
+    loaded = dpfast.load(tmp_path / "m.json")
+    assert loaded.classes_.dtype == model.classes_.dtype == np.uint64
+    assert loaded.score(X, y) == model.score(X, y) > 0.9
+    with pytest.raises(ValueError, match="no type has all of the classes"):
+        model.fit(X, y, classes=[-1, *labels])
+
+
 # ---- every field by the others ---------------------------------------------------------------------------------------
 
 
@@ -512,6 +525,7 @@ def forgeable(tmp_path_factory):
         "net": dpfast.NetHalfspaceClassifier(2.0, random_state=1, n_components=2, fit_intercept=False).fit(X, y),
         "pairs": dpfast.HalfspaceClassifier(8.0, random_state=1, schema="discover", interactions=2).fit(table, y),
         "trees": dpfast.HalfspaceClassifier(8.0, random_state=1, schema="discover", trees=3).fit(table, y),
+        "list": dpfast.DecisionListClassifier(8.0, random_state=1, max_rules=2, rule_counts=0.2).fit(table, y),
     }
     for name, model in made.items():
         model.save(folder / name)
@@ -574,11 +588,28 @@ def test_files_of_large_budgets_beside_a_survey_are_read(name, epsilon, tmp_path
         ("pairs", ["encoder", "privacy", "cost"], [["pure", 50.0, 1, 0.0]], "the cost of the model proves"),
         ("net", ["parameters", "n_projections"], 10**8, "n_projections must be an integer in"),
         ("net", ["n_features"], 10**8, "at most 2\\*\\*24 columns"),
+        ("vectors", ["released", "coef", 0, 0], 1e308, "wanted finite numbers of at most 1e\\+150"),
+        ("vectors", ["released", "intercept"], [-1e300], "wanted finite numbers of at most 1e\\+150"),
+        ("vectors", ["classes"], [-1, 2**63], "classes must be|out of bounds"),
+        ("list", ["released", "shares", 0, 0], 5e-324, "wanted shares of the classes above 0"),
     ],
 )
 def test_fields_that_contradict_each_other_are_refused(name, place, value, message, forgeable, tmp_path):
     with pytest.raises(ValueError, match=rf"m\.json is damaged: ValueError: .*{message}"):
         dpfast.load(_forged(tmp_path / "m.json", forgeable[name], *place, value))
+
+
+def test_weights_as_large_as_a_file_may_have_give_finite_scores(forgeable, tmp_path):
+    document = forgeable["vectors"]
+    path = _forged(tmp_path / "m.json", document, "released", "coef", [[1e150, -1e150, 1e150]])
+    model, X = dpfast.load(path), np.random.default_rng(0).normal(size=(20, 3))
+    assert np.isfinite(model.decision_function(X)).all()
+    assert np.isfinite(model.predict_proba(X)).all()
+
+
+def test_a_file_without_notes_is_a_model_without_notes(forgeable, tmp_path):
+    card = {name: value for name, value in forgeable["vectors"]["card"].items() if name != "notes"}
+    assert dpfast.load(_forged(tmp_path / "m.json", forgeable["vectors"], "card", card)).notes_ == []
 
 
 def test_a_small_file_makes_no_large_or_slow_model(forgeable, tmp_path):

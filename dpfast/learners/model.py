@@ -4,7 +4,6 @@ A model is a frozen dataclass. It is saved, restored and compared by its fields,
 read.
 """
 
-import math
 import types
 import typing
 from collections.abc import Mapping
@@ -14,6 +13,8 @@ from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from dpfast.learners.saving import LARGEST_NUMBER
 
 IntArray: TypeAlias = NDArray[np.int64]
 FloatArray: TypeAlias = NDArray[np.float64]
@@ -236,7 +237,7 @@ def _read(name, kind, saved):
         from dpfast.accounting.numbers import rational
 
         return rational(saved)
-    if kind is float and type(saved) in (int, float) and math.isfinite(saved):
+    if kind is float and type(saved) in (int, float) and abs(saved) <= LARGEST_NUMBER:
         return float(saved)
     if kind in _PLAIN and kind is not float and type(saved) is kind:
         return saved
@@ -260,8 +261,8 @@ def _read_array(name, dtype, saved):
         array = np.array(saved, dtype)
     except OverflowError:
         raise ValueError(f"{name} must hold 64-bit integers") from None
-    if not np.isfinite(array).all():
-        raise ValueError(f"{name} must hold finite numbers")
+    if dtype is not np.int64 and not (np.abs(array) <= LARGEST_NUMBER).all():
+        raise ValueError(f"{name} must hold finite numbers of at most {LARGEST_NUMBER:g}")
     return array
 
 

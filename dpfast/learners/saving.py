@@ -16,6 +16,7 @@ from dpfast.tables.replacing import replace_file
 
 _LEDGER = b"SQLite format 3\0"  # how the file of a budget begins
 FORMAT, FORMAT_VERSION = "dpfast model", 2
+LARGEST_NUMBER = 1e150  # in a model, so that sums of products of two are finite
 # attributes that a card holds, without their final underscore
 CARD = "figures", "coef_noise", "code_shares", "count_noise", "class_sizes", "notes"
 
@@ -181,12 +182,12 @@ def integers(saved: Any, least: int, most: int) -> np.ndarray:
 
 
 def reals(saved: Any, length: int) -> np.ndarray:
-    """Return a list of `length` finite numbers as float64; refuse any other value."""
+    """Return a list of `length` numbers of at most LARGEST_NUMBER as float64; refuse any other value."""
     if not isinstance(saved, list) or len(saved) != length or not {type(each) for each in saved} <= {int, float}:
         raise ValueError(f"wanted {length} numbers, got {saved!r}")
     array = np.array(saved, np.float64)
-    if not np.isfinite(array).all():
-        raise ValueError(f"wanted finite numbers, got {saved!r}")
+    if not (np.abs(array) <= LARGEST_NUMBER).all():  # nor NaN
+        raise ValueError(f"wanted finite numbers of at most {LARGEST_NUMBER:g}, got {saved!r}")
     return array
 
 

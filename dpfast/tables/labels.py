@@ -17,10 +17,10 @@ from dpfast.tables.objects import NUMBER, OTHER, TRUTH, Fault, array_of_one_type
 
 _CLOSE = 1 << 16
 _ASCII = 128
-_BLANK, _FIRST, _SECOND = np.zeros((3, _ASCII + 1), bool)  # letters: blanks, and the first two ones of missing labels
-_BLANK[[ord(" "), ord("\t")]] = True
-for _letters, _k in ((_FIRST, 0), (_SECOND, 1)):
-    _letters[[ord(f"{mark}\0\0"[_k]) for mark in LABEL_MARKS]] = True
+_MAYBE = np.zeros((_ASCII + 1, _ASCII + 1), bool)  # first two letters of labels that may be missing: marks, or blanks
+_MAYBE[[ord(" "), ord("\t")]] = True
+for _mark in LABEL_MARKS:
+    _MAYBE[ord(f"{_mark}\0"[0]), [ord(f"{_mark}\0\0"[1]), ord(" "), ord("\t")]] = True
 OTHER_LABEL = "other"  # the class of all labels that were not discovered, if that is one of its own
 MOST_READ_OFF = 20  # labels of an undeclared set; more are hardly classes, and may identify persons
 
@@ -177,9 +177,12 @@ def _have_labels(y, marks):
         has_label = ~np.isnan(np.asarray(y))
     elif kind == "U" and y.size:
         letters = np.ascontiguousarray(y).view(np.uint32).reshape(len(y), -1)
-        first, second = (np.minimum(letters[:, k], _ASCII) for k in (0, min(1, letters.shape[1] - 1)))
-        one = letters.shape[1] == 1
-        maybe = np.flatnonzero((_FIRST[first] & (_SECOND[second] | _BLANK[second] | one)) | _BLANK[first])
+        pairs = np.minimum(letters[:, 0], _ASCII) * (_ASCII + 1)
+        if letters.shape[1] > 1:
+            pairs += np.minimum(letters[:, 1], _ASCII)
+        maybe = np.flatnonzero(_MAYBE.take(pairs))
+        if not len(maybe):
+            return None
         has_label = np.ones(len(y), bool)
         has_label[maybe] = ~np.isin(np.char.strip(np.asarray(y)[maybe]), marks)
     else:
@@ -337,6 +340,11 @@ def _read_classes(classes):
         names = " and ".join(sorted(kind.__name__ for kind in kinds))
         raise ValueError(f"classes must hold labels of one kind, got a list of {names}; give an array of one type")
     held = np.asarray(classes)
+    if held.dtype.kind == "f" and kinds == {Integral}:  # numpy makes floats of 0 and 2**63
+        try:
+            held = np.array([*classes], np.uint64)
+        except OverflowError:
+            raise ValueError(f"{_HELD}, and no type has all of the classes {[*classes]}") from None
     if held.ndim != 1:
         raise ValueError(f"classes must be a list of labels, got shape {held.shape}")
     lost = next((each for each, kept in zip(classes, held.tolist(), strict=True) if kept != each == each), None)

@@ -15,6 +15,8 @@ from dpfast.learners.probabilities import class_counts_from, class_shares, relia
 from dpfast.learners.saving import fraction, integer
 from dpfast.learners.saving import reals as finite
 
+_LEAST = float(np.finfo(float).tiny)  # of shares, whose logarithms are taken
+
 
 @dataclass(frozen=True)
 class RuleCounts:
@@ -125,8 +127,8 @@ class ListModel(Model):
         shares = class_shares(counts, model.numbers)
         if "shares" in saved:  # a model of version 0.1 has none
             shares = np.stack([finite(each, task.n_classes) for each in saved["shares"]])
-            if len(shares) != len(rules) or not (shares > 0).all():
-                raise ValueError(f"wanted positive shares of the classes for each of {len(rules)} rules")
+            if len(shares) != len(rules) or not ((shares >= _LEAST) & (shares <= 1)).all():
+                raise ValueError(f"wanted shares of the classes above 0 for each of {len(rules)} rules")
             if (shares.argmax(axis=1) != model.numbers).any():
                 raise ValueError("the largest share of a rule is not that of its label")
         return cls(rules, RuleCounts(counts, noise, shares))
