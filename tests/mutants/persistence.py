@@ -24,7 +24,7 @@ MUTANTS = [
     _m("load: a budget or a seed from the file", "persistence", "    if foreign:\n", "    if False:\n", _MODELS),
     _m("load: any encoding", "persistence", '    if not _ENCODING.fullmatch(text.get("encoding", "utf-8")):\n', "    if False:\n", _MODELS),
     _m("predict: text not as the fit read it", "cli/files", "    taken = {name: value for name, value in kept.items() if given[name] is None}\n", "    taken = {}\n", "cli/test_predict.py"),
-    _m("load: numbers that are none", "learners/saving", "    if not np.isfinite(array).all():\n", "    if False:\n", _MODELS),
+    _m("load: numbers that are none", "learners/saving", "    if not (np.abs(array) <= LARGEST_NUMBER).all():  # nor NaN\n", "    if False:\n", _MODELS),
     _m("load: integers of any size", "learners/saving", "type(saved) is not int or not least <= saved <= most", "type(saved) is not int", _MODELS),
     _m("load: an error of another kind", "persistence", "except _FAULTS as error:", "except ValueError as error:", _MODELS),
     _m("checkpoint: for all to read", "learners/winnow/checkpoint", "_MODE = 0o600", "_MODE = 0o644", _CHECKPOINT),
