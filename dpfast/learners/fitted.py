@@ -9,7 +9,7 @@ from sklearn.utils.validation import validate_data
 
 from dpfast.accounting.claims import claim_of_file
 from dpfast.learners.encoder import TableEncoder
-from dpfast.learners.fitting import OUTLINE, Charge, Public, publish
+from dpfast.learners.fitting import OUTLINE, Public, publish
 from dpfast.learners.inputs import check_columns
 from dpfast.learners.saving import entries, found_facts, found_shares
 from dpfast.tables.arrays import as_objects, refuse_masked, with_text_names
@@ -69,7 +69,7 @@ class ModelReader:
             schema, claim.epsilon or 1.0, claim.delta or 1e-6, neighbors=model.neighbors
         )
         public = Public(0, len(names), names)
-        publish(encoder, public.attributes(), Charge(encoder).facts(public))
+        publish(encoder, public.attributes(), {})
         encoder.schema_, encoder.privacy_ = schema, claim
         encoder._nameless = all(
             isinstance(each, Discovered) and each.name == f"x{j}" for j, each in enumerate(schema.columns)

@@ -147,10 +147,11 @@ class Fit:
     """A fit under way.
 
     `released` lists functions that return what was released, such as the model until then. `used` has the numbers of
-    releases by name. `cost` is that of all releases together, and empty if the claim is the pair (epsilon, delta) only.
-    `attributes` are released attributes that no model has. `claim` is the charged claim, for the parameters at the time
-    of the charge. Until `learns`, only the schema has been discovered. `label` is the public name of the label, if it
-    has one. `notes` are sentences about what was decided, from released and public facts alone.
+    releases by name that the claim counts, those that the model holds; a `Run` counts those that were drawn. `cost` is
+    that of all releases together, and empty if the claim is the pair (epsilon, delta) only. `attributes` are released
+    attributes that no model has. `claim` is the charged claim, for the parameters at the time of the charge. Until
+    `learns`, only the schema has been discovered. `label` is the public name of the label, if it has one. `notes` are
+    sentences about what was decided, from released and public facts alone.
     """
 
     def __init__(self, charges: Charge, rng: np.random.Generator):

@@ -313,6 +313,8 @@ def test_a_learner_has_few_classes_of_ours_above_it_and_no_flag_that_a_base_read
     flags = {"_reads_parts", "_merges_bins", "_one_bill", "_open_share", "_discovery_share", "_numbers"}
     flags |= {"_of_vectors", "_surveys_arrays", "_read_by", "_not_saved", "_only_clips"}
     flags |= {"_learn", "_publish", "_spends", "_released_counts", "_tabled"}
+    flags |= {"_document", "_released", "_restore", "_restore_encoder", "_restore_entries"}  # of its saver
+    flags |= {"_width", "_names", "_stated", "_reliability"}  # of its reader and its reporter
     assert not flags & {name for each in above for name in vars(each)}
 
 
