@@ -123,8 +123,9 @@ def replay(
     charged or asked anything: the refusal reveals that the table is not as declared. It is none if both fits raise the
     same error after the charge, given the same answers: that nothing was discovered, say, follows from these.
 
-    Under "add-remove", leave out the last row, or the last rows if these are all rows of one unit. Learners that assign
-    or choose rows at random do so by the numbers of the rows, so the other rows are then treated as before.
+    Under "add-remove", leave out the last row, or the last rows if these are all rows of one unit. A row that has a
+    label in one of the tables only is the last one, too. Learners that assign or choose rows at random do so by the
+    numbers of the rows, so the other rows are then treated as before.
 
     Examples
     --------

@@ -255,6 +255,9 @@ def neighbor(rows, rng, relation, route, units):
     if units and route.cells == "any" and rng.random() < 0.3:
         for k in own:  # all of its rows get the same new unit
             other[k]["patient"] = "p-new"
+    if any(other[k]["buys"] != rows[k]["buys"] for k in own):  # one without a label is left out: see `replay`
+        order = [k for k in range(len(rows)) if k not in own] + own
+        return tuple([table[k] for k in order] for table in (rows, other))
     return rows, other
 
 
