@@ -328,8 +328,8 @@ class DecisionListClassifier(PrivateClassifier, name="decision-list"):
         check_is_fitted(self)
         if feature_names is None:
             feature_names = names_of(self)
-        elif len(feature_names) != self._width:
-            raise ValueError(f"feature_names must number {self._width}, got {len(feature_names)}")
+        elif len(feature_names) != self._reader.width:
+            raise ValueError(f"feature_names must number {self._reader.width}, got {len(feature_names)}")
 
         text = as_text(self.rules_, feature_names, self.rule_worth() if hasattr(self, "rule_counts_") else None)
         return "\n".join([text, *lines_of_discovery(getattr(self, "encoder_", None))])
