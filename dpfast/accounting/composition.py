@@ -2,7 +2,7 @@
 
 The releases may be chosen one after another with the earlier outcomes in view; what each may cost, not (for that a
 `Budget` is a filter, `dpfast.accounting.filters`). Four ways are proved, and the least of them is taken; what has
-only a pair is added on top in the last three, epsilon to epsilon and delta to delta.
+only a pair is added on top in the last three, epsilon to epsilon, and D + (1 - D) delta for delta, with D as in (1).
 
 **Exactly.** Where every cost but Gaussian ones is pure, one draw of bounded range (pure, too), a greedy cover or a
 pair, pairs of laws dominate, and dominating pairs compose (Zhu, Dong, Wang, "Optimal Accounting of Differential Privacy
@@ -26,7 +26,9 @@ This is what numerical composition of privacy loss distributions approximates, w
 **Basic.** Epsilons of pure costs add up at delta = 0, beside what is converted in one of the other ways.
 
 A Gaussian cost whose law is w away from Gaussian, w in all, adds (1 + e^E) w to delta: the proof is that of
-`dpfast.accounting.discrete_gaussian_delta`.
+`dpfast.accounting.discrete_gaussian_delta`. Beside pairs it adds (1 - D) (1 + e^E) w: with probability D the outcomes
+of the randomised responses tell the table, which is independent of all other draws, and given that they do not, the
+laws of all releases are still w away from those with Gaussian noise, whatever came before each of them.
 
 Floats are rounded towards safety: a delta or epsilon from here is never below the claim's exact value.
 """
@@ -66,13 +68,12 @@ class _Way(NamedTuple):
 
 
 class _Atoms(NamedTuple):
-    """Losses and probabilities of atoms, the probability R, mu of everything else, and -ln(1 - D)."""
+    """Losses and probabilities of atoms, the probability R, and mu of everything else."""
 
     loss: np.ndarray
     mass: np.ndarray
     rest: float
     mu: float
-    kept: float
 
 
 class Composed:
@@ -102,6 +103,8 @@ class Composed:
             decimal_above(sum((exact(name, getattr(c, name)) * c.times for c in self._pairs), Fraction(0)))
             for name in ("size", "delta")
         )
+        kept = _sum(-cost.times * math.log1p(-cost.delta) for cost in self._pairs)
+        self._told_by = min(self._on_top[1], -math.expm1(-kept) * (1 + SLACK))  # 1 - the product of all 1 - d
         self._apart = _sum(max(c.delta, SMALLEST) * c.times for c in every if c.kind == "gaussian" and c.delta)
         mu = math.sqrt(_sum(cost.gaussian for cost in every if cost.kind == "gaussian")) * (1 + SLACK)
         rho = _sum(cost.renyi(0.0) for cost in every if cost.kind == "zcdp")
@@ -191,8 +194,7 @@ class Composed:
         at, probability = _responses(bounded)
         loss = np.add.outer(loss, at).ravel()
         mass = np.multiply.outer(mass, probability).ravel()
-        kept = _sum(-cost.times * math.log1p(-cost.delta) for cost in self._pairs)
-        return _Atoms(loss, mass, rest, mu, kept)
+        return _Atoms(loss, mass, rest, mu)
 
     def _exact(self, epsilon: float) -> float:
         atoms = self._atoms
@@ -202,10 +204,11 @@ class Composed:
         x = epsilon - atoms.loss
         slack = 4 * SLACK * (epsilon + np.abs(atoms.loss).max(initial=0))
         curve = gaussian_curve(x - slack, atoms.mu) if atoms.mu else -np.expm1(np.minimum(x - slack, 0))
-        told = min(self._on_top[1], -math.expm1(-atoms.kept) * (1 + SLACK))
+        told = self._told_by
         shown = (1 - told) * (float(atoms.mass @ curve) * _UP + atoms.rest)
         rest = shown + SMALLEST_DELTA  # no less is lost where floats underflow
-        return _more(_more(told, rest * (1 + SLACK)), self._from_apart(epsilon))
+        apart = (1 - told) * self._from_apart(epsilon)  # rounded up twice: it is 0 or above all that is lost here
+        return _more(_more(told, rest * (1 + SLACK)), apart * (1 + SLACK))
 
     # ---- converted -------------------------------------------------------------------------------------------------
 
@@ -228,13 +231,17 @@ class Composed:
 
     def _way(self, curve: Callable, near: Callable = lambda delta: 0.0, rises: bool = False) -> "_Way":
         """Return a way that leaves out the pairs, with these on top."""
-        epsilon, delta = self._on_top
+        epsilon, told = self._on_top[0], self._told_by
 
         def guess(most):
-            found = near(most - delta)
+            found = near((most - told) / (1 - told) if told < 1 else 0.0)
             return found + epsilon if found else 0.0
 
-        return _Way(lambda whole: _more(curve(_less(whole, epsilon)), delta), guess, rises)
+        def delta(whole):
+            left = (1 - told) * curve(_less(whole, epsilon))
+            return _more(left * (1 + SLACK) if told else left, told)
+
+        return _Way(delta, guess, rises)
 
     def _by_gaussian(self, mu: float, added: float):
         def delta(epsilon):

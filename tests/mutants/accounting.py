@@ -131,5 +131,9 @@ MUTANTS = [
     _m("cost: Hoeffding's lemma halved", "costs", "(1 + b) * (square_above(self.size) / 8)", "(1 + b) * (square_above(self.size) / 16)", _COSTS),
     _m("cost: the corner of pure epsilon missed", "costs", "-2 * special.ndtri_exp", "-1.9 * special.ndtri_exp", _COSTS),
     _m("composition: pairs tell nothing", "composition", "        bounded += apart\n", "", _COSTS),
+    _m("composition: distance from Gaussian noise dropped beside pairs", "composition", "apart = (1 - told) * self._from_apart(epsilon)",
+       "apart = 0.0", "accounting/test_bill.py"),
+    _m("composition: pairs on top tell nothing", "composition", "(1 + SLACK) if told else left, told)", "(1 + SLACK) if told else left, 0.0)",
+       "accounting/test_bill.py"),
     _m("composition: losses not shifted", "composition", "x = epsilon - atoms.loss", "x = epsilon + 0 * atoms.loss", _COSTS),
 ]  # fmt: skip
