@@ -14,6 +14,7 @@ from dpfast.mechanisms.draws import Question, ask, discrete_gaussian, discrete_l
 
 SURE = 3.0  # standard deviations of noise: a count below them is taken for noise
 _BLOCK = 1 << 17  # words that get noise together
+_MOST_STEPS = 1 << 62  # larger counts are cut, so that they fit into 64 bits; neighbours then differ by no more
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class OpeningHistogram:
 
     def codes(self, counts: np.ndarray, rng: int | np.random.Generator | None = None) -> np.ndarray:
         """Return noisy counts of fixed codes, including codes that do not occur: float64, in rows."""
-        exact = np.asarray(counts, np.int64) * self.unit
+        exact = np.minimum(np.asarray(counts, np.int64), _MOST_STEPS // self.unit) * self.unit
         return (discrete_laplace if self.pure else discrete_gaussian)(exact, self.scale, rng=rng) / self.unit
 
     def words(self, counts: Any, rng: int | np.random.Generator | None = None) -> dict[str, float]:
@@ -67,7 +68,7 @@ class OpeningHistogram:
     def _exact(self, counts):
         """Return the words in sorted order, with counts in grid steps; a Counter is not sorted."""
         items = sorted(counts.items()) if isinstance(counts, Counter) else counts.items()
-        return ((word, rows * self.unit) for word, rows in items if rows)
+        return ((word, min(rows, _MOST_STEPS // self.unit) * self.unit) for word, rows in items if rows)
 
     def _draw_words(self, exact, rng):
         """Return the words whose noisy counts reach the threshold, with these counts, the most frequent first."""

@@ -111,3 +111,12 @@ def test_published_counts_follow_the_law(rng):
     assert all(set(each) <= {"a"} for each in told)
     counts = np.bincount([int(each["a"]) + REACH for each in told if each], minlength=2 * REACH + 9)
     assert_follows(np.append(counts, sum(not each for each in told)), word(2, 3))
+
+
+def test_counts_that_do_not_fit_into_64_bits_are_cut_and_not_refused(rng):
+    unit = 1 << 35  # of labels beside many columns
+    look = OpeningHistogram(10.0 * unit, unit, threshold=100 * unit)
+    for rows in (1 << 26, 1 << 28, 1 << 30, 1 << 40):
+        kept = pytest.approx(min(rows, 1 << 27), abs=100)
+        assert look.words(Counter({"a": rows}), rng) == {"a": kept}
+        assert look.codes(np.array([rows, 0]), rng).tolist() == [kept, pytest.approx(0, abs=100)]
