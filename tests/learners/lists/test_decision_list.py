@@ -268,9 +268,8 @@ def test_a_list_ends_with_a_rule_that_always_holds_and_is_no_longer_than_asked(m
 
 
 def test_the_text_takes_names_of_features_and_refuses_another_number_of_them():
-    model = DecisionListClassifier(1.0, random_state=0).fit(
-        np.tile([[0, 1], [1, 1]], (500, 1)), [0, 1] * 500, classes=[0, 1]
-    )
+    rows = np.tile(np.eye(2, dtype=bool), (500, 1))
+    model = DecisionListClassifier(1.0, random_state=0).fit(rows, [0, 1] * 500, classes=[0, 1])
     assert "left" in model.to_text(["left", "right"])
     with pytest.raises(ValueError, match="feature_names must number 2, got 1"):
         model.to_text(["left"])
