@@ -28,7 +28,7 @@ MUTANTS = [
     _m("charge after the draws", "fitting", "            self.charges.pay(claim, public)\n",
        "            weakref.finalize(self, self.charges.pay, claim, public)\n", f"{_HALF}/test_net.py"),
     _m("nothing is published when interrupted", "fitting", "    try:\n        yield\n    finally:\n        if paid.claim is not None:\n",
-       "    yield\n    if True:\n        if run.claim is not None:\n", "learners/lists/test_decision_list.py learners/halfspaces"),
+       "    yield\n    if True:\n        if paid.claim is not None:\n", "learners/lists/test_decision_list.py learners/halfspaces"),
     _m("the old model stays among the new one", "fitting", "        del known[name]\n", "        pass\n",
        "learners/lists/test_decision_list.py learners/littlestone/test_learner.py"),
     _m("budget not checked before the rows", "parameters", "            p.budget.foresee(self.epsilon, self.delta, neighbors=self.neighbors)\n",
