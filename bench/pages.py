@@ -236,14 +236,16 @@ def races(record):
 
 
 def others(record):
-    """Private learners of others at epsilon 1, where they were measured; those with the weaker promise are marked."""
+    """Private learners of others at epsilon 1, those that were measured, on the tables on which one was."""
+    known = {model for found in record["tables"].values() for model in found["models"]}
+    shown = [model for model in (*QUICK, *SLOW) if model in known]
     rows = []
     for name, found in record["tables"].items():
-        cells = [found["models"].get(model) for model in (*QUICK, *SLOW)]
+        cells = [found["models"].get(model) for model in shown]
         if any(cells):
             told = [f"{figures(cell)}, {cell['seconds']:.2g} s" if cell else "not measured" for cell in cells]
             rows.append([name, *told])
-    return results.table(["table", "DPEBM", "noisy gradient", "DP-XGBoost", "AIM, then boosted trees"], rows)
+    return results.table(["table", *(model.removesuffix(", tuned") for model in shown)], rows)
 
 
 def with_trees(records):
