@@ -11,6 +11,7 @@ import numpy as np
 from dpfast.accounting.claims import claim_of_file
 from dpfast.learners.parameters import Kind, PrivateParameters, count, unsaved
 from dpfast.learners.saving import CARD, entries, read_document, reals
+from dpfast.tables.bit_matrix import refuse_threshold
 from dpfast.tables.labels import two_classes
 
 _ENTRIES = (
@@ -101,6 +102,8 @@ def _fill_model(model, document):
     if not model.__sklearn_tags__().classifier_tags.multi_class:
         two_classes(model.classes_)
     model.n_features_in_ = count(1, MOST_FEATURES).read("n_features", document["n_features"])
+    if "threshold" in parameters and "encoder" not in document:
+        refuse_threshold(parameters["threshold"], model.n_features_in_)
     names = document["feature_names"]
     if names is not None:
         if not isinstance(names, list) or len(names) != model.n_features_in_ or {type(name) for name in names} != {str}:

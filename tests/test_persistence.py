@@ -525,6 +525,8 @@ def forgeable(tmp_path_factory):
         "net": dpfast.NetHalfspaceClassifier(2.0, random_state=1, n_components=2, fit_intercept=False).fit(X, y),
         "pairs": dpfast.HalfspaceClassifier(8.0, random_state=1, schema="discover", interactions=2).fit(table, y),
         "trees": dpfast.HalfspaceClassifier(8.0, random_state=1, schema="discover", trees=3).fit(table, y),
+        "winnow": dpfast.DPWinnowClassifier(2.0, random_state=1, n_updates=3).fit(X > 0, y),
+        "finite": dpfast.FiniteClassLearner(2.0, random_state=1, hypotheses="features").fit(X > 0, y),
         "list": dpfast.DecisionListClassifier(8.0, random_state=1, max_rules=2, rule_counts=0.2).fit(table, y),
     }
     for name, model in made.items():
@@ -591,6 +593,10 @@ def test_files_of_large_budgets_beside_a_survey_are_read(name, epsilon, tmp_path
         ("vectors", ["released", "coef", 0, 0], 1e308, "wanted finite numbers of at most 1e\\+150"),
         ("vectors", ["released", "intercept"], [-1e300], "wanted finite numbers of at most 1e\\+150"),
         ("vectors", ["classes"], [-1, 2**63], "classes must be|out of bounds"),
+        ("winnow", ["released", "weights", 0, 1, 0], 2**62, "counts of a histogram must add up"),
+        ("winnow", ["released", "weights", 0, 1, 0], 2**31 - 1, "counts of a"),
+        ("finite", ["parameters", "threshold"], [], "threshold must be"),
+        ("finite", ["parameters", "threshold"], "x", "could not convert"),
         ("list", ["released", "shares", 0, 0], 5e-324, "wanted shares of the classes above 0"),
     ],
 )

@@ -13,6 +13,7 @@ from dpfast.learners.saving import integers, reals
 from dpfast.learners.ties import predicted
 from dpfast.tables.signed_rows import SparseRows, signed_rows, votes
 
+_MOST = 1 << 31  # counts in all, in size, which the kernels add up
 Histogram = tuple[np.ndarray, np.ndarray]  # increasing coordinates, and their signed counts other than 0: int64
 
 
@@ -72,6 +73,8 @@ def histograms_from_json(saved: list, d: int) -> list[Histogram]:
     releases = [(integers(index, 0, d), integers(count, -(1 << 62), 1 << 62)) for index, count in saved]
     if any(i.shape != c.shape or (np.diff(i) <= 0).any() for i, c in releases):
         raise ValueError("every coordinate needs a count, and they must rise")
+    if any(sum(map(abs, count.tolist())) >= _MOST for _, count in releases):
+        raise ValueError(f"counts of a histogram must add up to less than {_MOST:,} in size")
     return releases
 
 

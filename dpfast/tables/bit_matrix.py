@@ -234,6 +234,12 @@ def _comparison(threshold, d, names=None):
     return lambda values, block=slice(None): values > level[block]
 
 
+def refuse_threshold(threshold: ArrayLike | None, d: int) -> None:
+    """Refuse what cannot be a threshold of d columns."""
+    if threshold is not None:
+        _thresholds(threshold, d)
+
+
 def _thresholds(threshold, d):
     """Return the threshold of each of d columns."""
     try:

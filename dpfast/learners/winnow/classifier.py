@@ -238,7 +238,10 @@ class DPWinnowClassifier(CountedClassifier, name="winnow"):
             raise ValueError(f"{len(weights)} releases of {updates} updates")
         rate = optional(positive()).read("learning_rate", saved["learning_rate"])
         reads = optional(choice("signs", "numbers")).read("reads", saved["reads"])
-        return WinnowModel(task.n_columns, weights, updates, n_updates, n_draws, rate, reads, *manner_of(self))
+        model = WinnowModel(task.n_columns, weights, updates, n_updates, n_draws, rate, reads, *manner_of(self))
+        if sum(map(abs, model.hypothesis.count.tolist())) >= 1 << 31:
+            raise ValueError("the counts of all histograms must add up to less than 2**31 in size")
+        return model
 
     def __getstate__(self) -> dict[str, Any]:
         return without_stream(super().__getstate__())
