@@ -133,9 +133,10 @@ class Frame:
         categories = getattr(getattr(values, "dtype", None), "categories", None)
         if categories is not None and _objects(categories):
             array_of(name, categories)  # refuses several kinds
-        held = getattr(values, "values", values)  # of a series, which Arrow asks for it after other things
-        if hasattr(held, "__arrow_array__") or (isinstance(held, np.ndarray) and held.dtype.kind in "biuf"):
-            values = held
+        if hasattr(held := getattr(values, "array", None), "__arrow_array__"):
+            values = held  # which Arrow takes from a series after it has asked that for other things
+        elif held is not None and isinstance(values.dtype, np.dtype) and values.dtype.kind in "biuf":
+            values = np.asarray(values)
         try:
             return _in_one_chunk(pa.array(values, from_pandas=True))
         except (pa.ArrowException, TypeError, ValueError, OverflowError):
