@@ -54,7 +54,7 @@ def score(model: Model, data: Data, asked: ScoreOptions):
         text = settings_for(data, estimator, **asked.text.settings)
         ways = asked.label, asked.threshold, asked.numbers
         X, y = table_for(estimator, model, data, *ways, labelled=True, **text)
-        if not count_rows(X):
+        if neighbors == "replace" and not count_rows(X):  # else their number is private
             raise ValueError(f"{data} has no rows")
         shown = figures(estimator, X, y, rng, epsilon=epsilon, neighbors=neighbors, budget=ledger)
         relation = "replace one row" if neighbors == "replace" else "add or remove one row"

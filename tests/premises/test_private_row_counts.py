@@ -125,6 +125,20 @@ def test_a_test_part_without_a_person_has_figures(tmp_path):
         assert "test accuracy" in result.stdout
 
 
+def test_every_number_of_rows_has_figures(tmp_path):
+    rows = [f"{20 + k % 50},{k % 2},{'no' if k % 3 else 'yes'}" for k in range(300)]
+    path, model = tmp_path / "t.csv", str(tmp_path / "model.json")
+    for options in ([], ["--model", "projected", "--numbers"]):
+        path.write_text("\n".join(["age,who,y", *rows]) + "\n")
+        fitted = ["fit", str(path), "--label", "y", "--classes", "no,yes", "--epsilon", "1", "--seed", "0"]
+        assert run([*fitted, "--out", model, *options]).exit_code == 0
+        for n in (0, 1, 2):
+            path.write_text("\n".join(["age,who,y", *rows[:n]]) + "\n")
+            scored = ["score", model, str(path), "--label", "y", "--epsilon", "1", "--neighbors"]
+            assert "accuracy" in run([*scored, "add-remove"]).stdout
+            assert ("has no rows" in run([*scored, "replace"]).output) == (n == 0)
+
+
 def test_no_parts_at_all_are_a_table_without_rows():
     model = LEARNERS["halfspace"](neighbors="add-remove", random_state=0, schema=LABELLED)
     assert model.fit(MemoryParts([])).classes_.tolist() == [0, 1]
