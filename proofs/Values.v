@@ -1,7 +1,7 @@
 (** Written by values.py from dpfast; not to be edited. Floats are the rationals that they are. *)
 From Coq Require Import Reals Lra Lia List ZArith.
 From Interval Require Import Tactic.
-From Dpfast Require Import Privacy Noise Numbers Plans Quantiles NaiveBayes Winnow SingleSample.
+From Dpfast Require Import Privacy Noise Numbers Plans Quantiles NaiveBayes Winnow SingleSample Paper.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -707,6 +707,30 @@ Proof. value. Qed.
 
 Lemma winnow_64 : (4008199660156088640243 / 2251799813685248000000) <= winnow_total (5764607523034235 / 288230376151711744) 4 200 10 (5404319552844595 / 18014398509481984) + 3 * ((5404319552844595 / 18014398509481984) * (5404319552844595 / 18014398509481984) / 2) <= (4008203668359757 / 2251799813685248).
 Proof. value. Qed.
+
+Lemma paper_1 : (2001691833151072155093 / 2251799813685248000000) <= paper_epsilon 4 (5764607523034235 / 576460752303423488) (4835703278458517 / 4835703278458516698824704) <= (2001693834844907 / 2251799813685248).
+Proof. unfold paper_epsilon; split; interval with (i_prec 120). Qed.
+
+Lemma paper_2 : (549904293588505506651 / 2251799813685248000000) <= paper_epsilon 4 (5764607523034235 / 576460752303423488) (5764607523034235 / 576460752303423488) <= (549904843493349 / 2251799813685248).
+Proof. unfold paper_epsilon; split; interval with (i_prec 120). Qed.
+
+Lemma paper_3 : (3127643489298550054833 / 35184372088832000000) <= paper_epsilon 4 1 (4835703278458517 / 4835703278458516698824704) <= (3127646616945167 / 35184372088832).
+Proof. unfold paper_epsilon; split; interval with (i_prec 120). Qed.
+
+Lemma paper_4 : (3436901834928159166569 / 140737488355328000000) <= paper_epsilon 4 1 (5764607523034235 / 576460752303423488) <= (3436905271833431 / 140737488355328).
+Proof. unfold paper_epsilon; split; interval with (i_prec 120). Qed.
+
+Lemma paper_5 : (2001691833151072155093 / 4503599627370496000000) <= paper_epsilon 2 (5764607523034235 / 576460752303423488) (4835703278458517 / 4835703278458516698824704) <= (2001693834844907 / 4503599627370496).
+Proof. unfold paper_epsilon; split; interval with (i_prec 120). Qed.
+
+Lemma paper_6 : (549904293588505506651 / 4503599627370496000000) <= paper_epsilon 2 (5764607523034235 / 576460752303423488) (5764607523034235 / 576460752303423488) <= (549904843493349 / 4503599627370496).
+Proof. unfold paper_epsilon; split; interval with (i_prec 120). Qed.
+
+Lemma paper_7 : (3127643489298550054833 / 70368744177664000000) <= paper_epsilon 2 1 (4835703278458517 / 4835703278458516698824704) <= (3127646616945167 / 70368744177664).
+Proof. unfold paper_epsilon; split; interval with (i_prec 120). Qed.
+
+Lemma paper_8 : (3436901834928159166569 / 281474976710656000000) <= paper_epsilon 2 1 (5764607523034235 / 576460752303423488) <= (3436905271833431 / 281474976710656).
+Proof. unfold paper_epsilon; split; interval with (i_prec 120). Qed.
 
 Lemma single_sample_1 : (6221766142642364585271 / 1125899906842624000000) <= steps_epsilon 0 (/ 10) (fun a => a / 64) [exp (1 / 3); exp (2 / 3); exp 1] 3 (1152921504606847 / 1152921504606846976) <= (6221772364414729 / 1125899906842624).
 Proof. unfold steps_epsilon, sampled_moment, sampled, rise_up, rise_down; simpl; split; interval with (i_prec 90). Qed.

@@ -91,6 +91,17 @@ ROWS = (
         "curve: add-remove, one start dropped",
     ),
     Row(
+        "a decision list, by the constants of its paper",
+        "accounting.curves",
+        "privacy_theorems.md#Beside the paper's constants",
+        "[BF] Lemma A.1",
+        "Paper.paper_replace Paper.paper_add_remove",
+        "paper",
+        "accounting/test_curves.py::*",
+        "",
+        "paper: factor 4 of replace is 2",
+    ),
+    Row(
         "the parts of a list: counts of rules, sizes of classes, scores of weighted rows",
         "learners.lists.plan",
         "proofs_privacy.md#The bill of a fit",
@@ -125,7 +136,8 @@ ROWS = (
         "",
         "law: slope from the left without e^h",
         open="that the points of the code, which join the curve to its mirror image by a chord, are a list of rising "
-        "slopes; proved are its parts, and the pair of the curve alone",
+        "slopes; proved are its parts, and the pair of the curve alone; nor is it proved that a list is as private as "
+        "Gaussian noise of the mu that is found for it, or has the Renyi divergences that are",
     ),
     Row(
         "lists and other releases on one bill: pairs compose",
@@ -530,6 +542,7 @@ ROWS = (
         "learners/halfspaces/test_net.py::*",
         f"{_REPLAYS}::test_one_round_moves_online_teachers_by_what_was_charged",
         "net: replace moves by 1",
+        open="the composition of draws of SparseSample, as above",
     ),
     Row(
         "a survey and what follows: delta is d + (1 - d) G, with d of words and of labels",
@@ -589,6 +602,17 @@ ROWS = (
         "learners/experts/test_statistical_query.py::*",
         f"{_REPLAYS}::test_one_row_moves_the_answers_of_an_oracle_by_what_was_charged",
         "queries: count of rows unpaid",
+    ),
+    Row(
+        "probabilities of a model: counts beside it",
+        "learners.probabilities",
+        "privacy_theorems.md#The other theorems",
+        "",
+        "Noise.histogram_replace Noise.histogram_add Plans.laplace_epsilon_of_counts Privacy.adaptive_composition",
+        "laplace",
+        "learners/test_probabilities.py::test_model_and_counts_together_are_what_is_claimed",
+        "",
+        "probabilities: counts cost nothing",
     ),
     Row(
         "class counts, confusion matrices, ROC curves, areas",

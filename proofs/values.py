@@ -49,7 +49,7 @@ RELATIONS = (("replace", "true"), ("add-remove", "false"))
 HEAD = r"""(** Written by values.py from dpfast; not to be edited. Floats are the rationals that they are. *)
 From Coq Require Import Reals Lra Lia List ZArith.
 From Interval Require Import Tactic.
-From Dpfast Require Import Privacy Noise Numbers Plans Quantiles NaiveBayes Winnow SingleSample.
+From Dpfast Require Import Privacy Noise Numbers Plans Quantiles NaiveBayes Winnow SingleSample Paper.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -218,6 +218,14 @@ def single_samples():
     finally:
         for name, each in kept.items():
             setattr(single_sample, name, each)
+
+
+def papers():
+    """The claim of a decision list by the constants of its paper."""
+    for (name, factor), t, delta in itertools.product((("replace", 4), ("add-remove", 2)), (0.01, 1.0), (1e-9, 0.01)):
+        epsilon = accounting.cover_epsilon(t, delta, neighbors=name, accounting="paper")
+        term = f"paper_epsilon {factor} {real(t)} {real(delta)}"
+        yield at_most(term, epsilon), "unfold paper_epsilon; split; interval with (i_prec 120)"
 
 
 def _steps_epsilon(n, rows, steps):
@@ -408,6 +416,7 @@ GROUPS = {
     "winnow_weight": Group("Plans.weight_fits", "dpfast.accounting.winnow.winnow_weight", winnow_weights),
     "draws": Group("Plans.draws_rho", "dpfast.accounting.zcdp.draws_rho", draws_rhos),
     "winnow": Group("Winnow.winnow_total", "dpfast.accounting.winnow.winnow_rho", winnow_rhos),
+    "paper": Group("Paper.paper_epsilon", "dpfast.accounting.cover_epsilon", papers),
     "single_sample": Group("SingleSample.steps_epsilon", "dpfast.accounting.single_sample_epsilon", single_samples),
     "pairs": Group("Plans.pairs_width", "dpfast.learners.halfspaces.pairs.draws", pairs),
     "boosting": Group("Plans.boosting_moves", "dpfast.learners.halfspaces.weak.NoisyCentering.sensitivity", boosting),
