@@ -186,7 +186,7 @@ def test_finite_class_shows_the_feature_it_chose_and_a_saved_one_predicts(run, r
     command = ["fit", trees, "--model", "finite-class", "--epsilon", 1, "--label", "tree", "--out", model]
     result = run(*command)
     assert result.exit_code == 0
-    assert result.stderr == ""
+    assert result.stderr == "note: Rows without a label (an empty cell, NA, NULL or ?), if any, were left out.\n"
     assert "oak if wet is 1, else elm." in result.stdout
     assert "Chosen from 8: each feature, its negation, one label always." in result.stdout
     assert "at most 10 errors more than the best" in result.stdout
