@@ -5,7 +5,7 @@ A matrix of n rows and d columns is an array of uint64 of shape (n, ceil(d / 64)
 """
 import numpy as np
 
-from dpfast.kernels.own import own, own_indices
+from dpfast.kernels.own import of_64_bits, own, own_indices
 
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint64_t
 from dpfast.kernels.arrays cimport aligned, packed as check_packed
@@ -70,6 +70,7 @@ def pack(const uint8_t[:, ::1] x, uint64_t[:, ::1] out=None):
     return np.asarray(out)
 
 
+@of_64_bits
 def pack_sparse(indptr, indices, Py_ssize_t d):
     """Pack the rows of a CSR matrix, or the columns of a CSC matrix, whose stored entries are all 1.
 
@@ -112,6 +113,7 @@ def pack_sparse(indptr, indices, Py_ssize_t d):
     return out
 
 
+@of_64_bits
 def unpack(const uint64_t[:, ::1] rows, Py_ssize_t d):
     """Return the matrix of bool, shape (n, d), that `rows` packs."""
     check_packed("d", rows, d, NULL, 0)
@@ -123,6 +125,7 @@ def unpack(const uint64_t[:, ::1] rows, Py_ssize_t d):
     return out.view(np.bool_)
 
 
+@of_64_bits
 def transpose(const uint64_t[:, ::1] rows, Py_ssize_t d):
     """Return the packed transpose of n packed rows of d entries: uint64, shape (d, words(n))."""
     check_packed("d", rows, d, NULL, 0)
@@ -183,6 +186,7 @@ def nonzero(packed):
     return out
 
 
+@of_64_bits
 def column(const uint64_t[:, ::1] rows, Py_ssize_t d, Py_ssize_t j):
     """Return column j of packed rows, packed; for a few columns this is cheaper than a transpose.
 
@@ -212,6 +216,7 @@ def column(const uint64_t[:, ::1] rows, Py_ssize_t d, Py_ssize_t j):
     return out
 
 
+@of_64_bits
 def positional_popcount(const uint64_t[:, ::1] rows, Py_ssize_t d, const int8_t[::1] signs=None):
     """Return for each column the number of rows that have a 1 there; with signs, of those that agree with their sign.
 
@@ -245,6 +250,7 @@ def positional_popcount(const uint64_t[:, ::1] rows, Py_ssize_t d, const int8_t[
     return out
 
 
+@of_64_bits
 def conjunctions(const uint64_t[:, ::1] columns, Py_ssize_t n, code):
     """Return packed conjunctions of literals over packed columns.
 

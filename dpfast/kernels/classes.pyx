@@ -5,6 +5,8 @@ at x, as `bits.pack` of the transposed table makes it; a subclass is a row of su
 """
 import numpy as np
 
+from dpfast.kernels.own import of_64_bits
+
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport uint32_t, uint64_t
 from dpfast.kernels.arrays cimport aligned
@@ -52,6 +54,7 @@ def counts(const uint64_t[:, ::1] columns, const uint64_t[::1] members):
     return out
 
 
+@of_64_bits
 def restrict(const uint64_t[:, ::1] columns, const uint64_t[::1] members, Py_ssize_t point, bint label):
     """Return the members that say `label` at `point`, uint64 of shape (words,), and their number."""
     _check(columns, members)
@@ -68,6 +71,7 @@ def restrict(const uint64_t[:, ::1] columns, const uint64_t[::1] members, Py_ssi
     return out, size
 
 
+@of_64_bits
 def memo(Py_ssize_t words):
     """Return an empty cache of `dimension` for the calls about one class: uint64, shape (2**14, words + 1), zero.
 

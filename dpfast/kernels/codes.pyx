@@ -12,7 +12,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from dpfast.kernels.arrays cimport address, aligned
 from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
 
-from dpfast.kernels.own import own
+from dpfast.kernels.own import of_64_bits, own
 
 
 cdef extern from "codes.h" nogil:
@@ -195,6 +195,7 @@ cdef _check_codes(what, column, n):
         address(column)  # refuses it
 
 
+@of_64_bits
 def counts(Columns columns, labels, Py_ssize_t classes, const uint64_t[::1] mask=None):
     """Return the number of rows with each code and label, in one read of the codes.
 
@@ -342,6 +343,7 @@ def margins(Columns columns, table):
     return out.reshape(-1, *table.shape[1:])
 
 
+@of_64_bits
 def match(Columns columns, Py_ssize_t j, Py_ssize_t low, Py_ssize_t high):
     """Return which rows have a code from `low` to `high` in column j.
 

@@ -8,6 +8,8 @@ from fractions import Fraction
 
 import numpy as np
 
+from dpfast.kernels.own import of_64_bits
+
 from dpfast.kernels import bits, draw, levels
 from dpfast.kernels.inversion import invert
 
@@ -58,6 +60,7 @@ _FARTHEST = 110  # nats below the reference from which on a weight counts as zer
 _guard_scale = 1.0  # tests widen the guard, so that multiprecision decides often
 
 
+@of_64_bits
 def count(const uint64_t[:, ::1] columns, Py_ssize_t n, const uint64_t[:, ::1] labels):
     """Return the number of rows with each feature and label, in one read of the columns.
 
@@ -88,6 +91,7 @@ def count(const uint64_t[:, ::1] columns, Py_ssize_t n, const uint64_t[:, ::1] l
     return out
 
 
+@of_64_bits
 def count_rows(const uint64_t[:, ::1] rows, Py_ssize_t m, codes, Py_ssize_t classes):
     """Return the result of `count`, computed from packed rows, which are read once for each label.
 

@@ -1,6 +1,8 @@
 """Real numbers on a fixed-point grid. See csrc/grid.h."""
 import numpy as np
 
+from dpfast.kernels.own import of_64_bits
+
 from libc.stdint cimport int32_t
 from dpfast.kernels.arrays cimport address
 from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
@@ -12,6 +14,7 @@ cdef extern from "grid.h" nogil:
 dpf_cpu_share(shared_level())
 
 
+@of_64_bits
 def to_grid(x, unsigned bits):
     """Return real numbers on the grid of 2**-bits, and their extremes, in one read.
 

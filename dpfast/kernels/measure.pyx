@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from dpfast.kernels import reals
-from dpfast.kernels.own import own
+from dpfast.kernels.own import of_64_bits, own
 
 from libc.stdint cimport int8_t, int32_t, int64_t
 from dpfast.kernels.arrays cimport aligned
@@ -27,6 +27,7 @@ cdef extern from "measure.h" nogil:
 dpf_cpu_share(shared_level())
 
 
+@of_64_bits
 def table(double decay, int cap):
     """Return the units of rows by how far s their scores are above the threshold: cap * exp(-decay * s), rounded down.
 

@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from dpfast.kernels.inversion import coin
-from dpfast.kernels.own import own
+from dpfast.kernels.own import of_64_bits, own
 
 from libc.stdint cimport int8_t, int32_t, int64_t, uint32_t, uint64_t
 from dpfast.kernels.arrays cimport address, aligned, csr as check_csr, packed as check_packed
@@ -146,6 +146,7 @@ def dense(values, *, bits=16, low=0, high=1, signs=None):
     return self
 
 
+@of_64_bits
 def packed(rows, Py_ssize_t d, *, bits=0, low=0, high=1, signs=None):
     """Return rows of losses of two values: a bit 0 is `low`, a bit 1 is `high`.
 
@@ -174,6 +175,7 @@ def packed(rows, Py_ssize_t d, *, bits=0, low=0, high=1, signs=None):
     return self
 
 
+@of_64_bits
 def csr(indptr, indices, data, Py_ssize_t d, *, bits=16, low=0, high=1, signs=None):
     """Return rows of losses that are given as a CSR matrix; an expert that is not stored loses nothing.
 

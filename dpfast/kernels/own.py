@@ -1,8 +1,23 @@
 """Arrays that a kernel object checks once and keeps: nobody else may change them afterwards."""
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import numpy as np
+
+
+def of_64_bits(kernel: Callable) -> Callable:
+    """Return a kernel that refuses integers of more than 64 bits by a ValueError, as it refuses all other values."""
+
+    @wraps(kernel)
+    def refusing(*arguments: Any, **given: Any) -> Any:
+        try:
+            return kernel(*arguments, **given)
+        except OverflowError as error:
+            raise ValueError(f"an integer of {kernel.__name__} is too large or too small: {error}") from None
+
+    return refusing
 
 
 def own(array: Any, dtype: Any = None) -> np.ndarray:

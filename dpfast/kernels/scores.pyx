@@ -5,7 +5,7 @@ x = q / 2**k of int32 q. Everything is exact; an update that could overflow is r
 """
 import numpy as np
 
-from dpfast.kernels.own import own, own_indices
+from dpfast.kernels.own import of_64_bits, own, own_indices
 
 from libc.stdint cimport INT64_MAX, int8_t, int32_t, int64_t, uint32_t, uint64_t
 from dpfast.kernels.arrays cimport aligned, csr as check_csr, packed
@@ -157,6 +157,7 @@ cdef _check_histogram(const int64_t[::1] index, const int64_t[::1] count, d):
 
 # ---- updates -----------------------------------------------------------------------------------------------------
 
+@of_64_bits
 def add_packed(int64_t[::1] scores, const uint64_t[:, ::1] rows, Py_ssize_t d, y, index=None):
     """Add the sum of y[i] * (2 b[i, j] - 1) over the chosen rows of packed bits b to scores[j].
 
@@ -341,6 +342,7 @@ cdef class SparseScores:
 
 # ---- votes -------------------------------------------------------------------------------------------------------
 
+@of_64_bits
 def votes_packed(const uint64_t[:, ::1] rows, Py_ssize_t d, const int64_t[::1] index, const int64_t[::1] count,
                  encoding="pm1"):
     """Return the sum of count[p] * x[i, index[p]] for each row i of packed bits; a prediction is its sign, sgn(0) = +1.
