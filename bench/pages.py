@@ -207,19 +207,21 @@ def prices(measured):
     return results.table(["table", "not private", *(f"epsilon {epsilon:g}" for epsilon in tables.EPSILONS)], rows)
 
 
+def shown_with_seconds(cell):
+    """Accuracy, area and the seconds of one fit, of two digits."""
+    seconds = float(f"{cell['seconds']:.2g}")
+    return f"{figures(cell)}, {seconds:g} s"
+
+
 def beside(record):
     """What a table allows at epsilon 1, all in one run: the best other private learner has the larger area."""
-
-    def shown(cell):
-        return f"{figures(cell)}, {cell['seconds']:.2g} s"
-
     rows = []
     for name, found in record["tables"].items():
         models = found["models"]
         best = max({*QUICK, *SLOW} & models.keys(), key=lambda model: models[model]["auc"], default=None)
-        other = f"{best.removesuffix(', tuned')}: {shown(models[best])}" if best else "none"
+        other = f"{best.removesuffix(', tuned')}: {shown_with_seconds(models[best])}" if best else "none"
         largest = f"{found['largest']:.3f}".removeprefix("0")
-        cells = [shown(models[model]) for model in (CEILING, OWN, UNDECLARED)]
+        cells = [shown_with_seconds(models[model]) for model in (CEILING, OWN, UNDECLARED)]
         rows.append([name, f"{found['rows']:,}", largest, *cells, other])
     head = ["table", "rows", "largest class", "trees, not private", "with a schema", "nothing declared", "best other"]
     return results.table(head, rows)
@@ -243,8 +245,7 @@ def others(record):
     for name, found in record["tables"].items():
         cells = [found["models"].get(model) for model in shown]
         if any(cells):
-            told = [f"{figures(cell)}, {cell['seconds']:.2g} s" if cell else "not measured" for cell in cells]
-            rows.append([name, *told])
+            rows.append([name, *(shown_with_seconds(cell) if cell else "" for cell in cells)])
     return results.table(["table", *(model.removesuffix(", tuned") for model in shown)], rows)
 
 
@@ -267,8 +268,12 @@ def blocks(records):
     measured, of_accuracy = printed(), results.read(RECORDS, "accuracy")
     command = "`python bench/pages.py --only {}`".format
     cells = [(model, cell) for found in of_times["tables"].values() for model, cell in found["models"].items()]
-    again = sorted({f"{model.removesuffix(', tuned')} {cell['commit']}" for model, cell in cells if "commit" in cell})
-    of_times |= {"later": ", ".join(again)} if again else {}
+    again = {}
+    for model, cell in cells:
+        if "commit" in cell:
+            again.setdefault(model.split(",")[0], set()).add(cell["commit"])
+    later = ", ".join(f"{model} {' and '.join(sorted(commits))}" for model, commits in sorted(again.items()))
+    of_times |= {"later": later} if later else {}
     return {
         "front": f"{front(measured)}\n{said(of_accuracy, command('accuracy'))}\n",
         "prices": f"{prices(measured)}\n{said(of_accuracy, command('accuracy'))}\n",
