@@ -40,7 +40,7 @@ class Tape:
     def answer(self, question, draw, rng):
         with recording(None):
             drawn = draw()
-        self.questions.append(question.kept())
+        self.questions.append(question.with_own_copy())
         self.answers.append(drawn if self._given is None else self._given[len(self.answers)])
         return self.answers[-1]
 
