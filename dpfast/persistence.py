@@ -112,12 +112,13 @@ def _fill_model(model, document):
     if "encoder" in document:
         model._saver.read_encoder(document["encoder"])
     model._saver.read_released(document["released"])
+    model.notes_ = []  # older files have none
     if "card" in document:
         card = entries(document["card"], "dpfast", "public", maybe=CARD)
         model._facts = check_facts(card["public"])
         if "figures" in card:
             model.figures_ = _figures(card["figures"])
-        model.notes_ = card.get("notes", [])  # which older files lack
+        model.notes_ = card.get("notes", [])
         if not isinstance(model.notes_, list) or not {type(note) for note in model.notes_} <= {str}:
             raise ValueError("notes must be a list of texts")
         if "count_noise" in card:
