@@ -320,9 +320,7 @@ class Spread:
         kept, parts = np.zeros(len(self.rows)), np.where(noisy > LIKELY * deviation, noisy, 0.0)
         cells = np.flatnonzero(self.rows)
         bounds = np.searchsorted(ends, snap(self._ends[[cells, cells + 1]])).T.tolist()
-        places = [
-            slice(first, max(last, first + 1)) for first, last in bounds
-        ]  # parts of its own, or one that it shares
+        places = [slice(first, max(last, first + 1)) for first, last in bounds]  # own parts, or one that it shares
         for within in places:
             parts[within] = 0.0
         for cell, within in zip(cells.tolist(), places, strict=True):

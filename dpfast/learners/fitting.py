@@ -8,7 +8,7 @@ charge; the second call of `charge` then only names the releases that are alread
 Classifiers of tables are fitted by `dpfast.learners.transaction`, estimators of other data by `fitting`:
 
     p = self._checked()                     # plain values; refuses invalid parameters and an insufficient budget
-    with fitting(self, p.rng) as paid:       # nothing is spent yet
+    with fitting(self, p.rng) as paid:      # nothing is spent yet
         state = ...                         # whatever else may fail has failed after this line
         paid.charge(public, cost, {"rounds": p.rounds})
         for answer in answers(state, p.rounds, paid.rng):
@@ -187,7 +187,7 @@ class Fit:
             self.claim, self.cost = claim, tuple(cost)
         self._of, self.used, self.public, self.learns = of, used, public, learns
 
-    def paid(self, cost: Sequence[Cost], releases: Mapping[str, int | None], used: Mapping[str, int]) -> None:
+    def take_over(self, cost: Sequence[Cost], releases: Mapping[str, int | None], used: Mapping[str, int]) -> None:
         """Take over a charge made by an earlier process, which made some of the releases already."""
         self.claim, self.cost = self.charges.claim(cost), tuple(cost)
         self._of, self.used = dict(releases), dict.fromkeys(releases, 0) | dict(used)

@@ -148,7 +148,7 @@ def read_document(path: str | os.PathLike) -> dict[str, Any]:
     return document
 
 
-# ---- checks of the entries of a file -----------------------------------------------------------------
+# ---- checks of the entries of a file ---------------------------------------------------------------------------------
 
 
 def entries(saved: Any, *names: str, maybe: tuple[str, ...] = ()) -> dict[str, Any]:

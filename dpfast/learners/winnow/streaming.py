@@ -237,7 +237,7 @@ def resume(learner: Any, file: Checkpoint, kept: dict, arrays: list) -> None:
     task = learner._saver.task()
     numbers, plan, solved = _plan(learner, task)
     paid, made = Fit(Charge(learner), rng), {"updates": learner.model_.updates}
-    paid.paid(solved.cost, plan.times, made)
+    paid.take_over(solved.cost, plan.times, made)
     owner(learner)
     run = Run(paid, plan, solved, made=made)
     learner._state = state = Stream.resume(numbers, learner.model_, run, paid, file, kept["stream"], arrays)
