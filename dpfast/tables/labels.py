@@ -341,10 +341,9 @@ def _read_classes(classes):
         raise ValueError(f"classes must hold labels of one kind, got a list of {names}; give an array of one type")
     held = np.asarray(classes)
     if held.dtype.kind == "f" and kinds == {Integral}:  # numpy makes floats of 0 and 2**63
-        try:
-            held = np.array([*classes], np.uint64)
-        except OverflowError:
-            raise ValueError(f"{_HELD}, and no type has all of the classes {[*classes]}") from None
+        if not all(0 <= each < 1 << 64 for each in classes):
+            raise ValueError(f"{_HELD}, and no type has all of the classes {[*classes]}")
+        held = np.array([*classes], np.uint64)
     if held.ndim != 1:
         raise ValueError(f"classes must be a list of labels, got shape {held.shape}")
     lost = next((each for each, kept in zip(classes, held.tolist(), strict=True) if kept != each == each), None)
