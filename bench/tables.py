@@ -38,7 +38,7 @@ from sklearn.metrics import brier_score_loss, roc_auc_score
 from sklearn.model_selection import train_test_split
 
 import dpfast
-from dpfast.learners.fitting import NothingLearned
+from dpfast.base.fitting import NothingLearned
 
 EPSILONS = (0.1, 0.3, 1, 3)
 DELTA = 1e-6

@@ -21,7 +21,7 @@ import numpy as np
 
 import dpfast
 from dpfast import accounting as theory
-from dpfast.accounting.lower_bounds import shattered_lower_bound
+from dpfast.accounting.papers.lower_bounds import shattered_lower_bound
 from dpfast.learners.littlestone.decomposition import most_leaves
 from dpfast.littlestone import FiniteClass, LittlestoneLearner, StagedLittlestoneLearner, Thresholds
 

@@ -13,6 +13,7 @@ from . import report as report
 from . import testing as testing
 from .accounting import DiscoveryWarning as DiscoveryWarning
 from .accounting import PrivacyWarning as PrivacyWarning
+from .base.encoder import TableEncoder as TableEncoder
 from .files import FileParts as FileParts
 from .files import load_dataset as load_dataset
 from .learners import BoostedHalfspaceClassifier as BoostedHalfspaceClassifier
@@ -27,7 +28,6 @@ from .learners import ProjectedHalfspaceClassifier as ProjectedHalfspaceClassifi
 from .learners import RandomizedWeightedMajority as RandomizedWeightedMajority
 from .learners import StatisticalQueryOracle as StatisticalQueryOracle
 from .learners import WinnowClassifier as WinnowClassifier
-from .learners.encoder import TableEncoder as TableEncoder
 from .learners.winnow import make_point_stream as make_point_stream
 from .persistence import load as load
 from .tables import BitMatrix as BitMatrix

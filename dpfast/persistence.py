@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from dpfast.accounting.claims import claim_of_file
-from dpfast.learners.parameters import Kind, PrivateParameters, count, unsaved
-from dpfast.learners.saving import CARD, entries, read_document, reals
+from dpfast.accounting.claims.spend import claim_of_file
+from dpfast.base.parameters import Kind, PrivateParameters, count, unsaved
+from dpfast.base.saving import CARD, entries, read_document, reals
 from dpfast.tables.bit_matrix import refuse_threshold
 from dpfast.tables.labels import two_classes
 

@@ -1,4 +1,4 @@
-(** The bill of a fit (dpfast.accounting.bill), by concentrated privacy: releases of several kinds, each of which may be
+(** The bill of a fit (dpfast.accounting.claims.bill), by concentrated privacy: releases of several kinds, each of which may be
     chosen with the earlier ones in view, at costs that were fixed before any of them was made. *)
 From Coq Require Import Reals Lra List Psatz Lia.
 From Dpfast Require Import Sums Privacy Concentrated Survey Plans.

@@ -1,4 +1,4 @@
-(** Draws of a bounded range: what tests can tell of them.  It is the first half of Theorem 1 of dpfast.accounting.costs;
+(** Draws of a bounded range: what tests can tell of them.  It is the first half of Theorem 1 of dpfast.accounting.claims.costs;
     the second half, that a shift of the log odds by r is a shift of the normal quantile by at most r sqrt(2 pi) / 4, is proved
     on paper. *)
 From Coq Require Import Reals Lra List Psatz.

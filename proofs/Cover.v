@@ -1,6 +1,6 @@
 (** The privacy curve of greedy cover, for a limited and for any number of rounds, under both relations.
 
-    This is the theorem of docs/privacy_theorems.md, "The curve of greedy cover", and of dpfast.accounting.curves. *)
+    This is the theorem of docs/privacy_theorems.md, "The curve of greedy cover", and of dpfast.accounting.curves.cover. *)
 From Coq Require Import Reals Lra List Psatz Lia.
 From Dpfast Require Import Sums Privacy.
 Import ListNotations.

@@ -1,4 +1,4 @@
-(** Curves as pairs of laws (dpfast.accounting.dominating).
+(** Curves as pairs of laws (dpfast.accounting.curves.dominating).
 
     A bound on the hockey-stick divergences of a mechanism at all a = e^E becomes two laws, from the changes of its slope.
     Such pairs compose: a mechanism whose divergences lie below those of a pair may be replaced by it beside others, also

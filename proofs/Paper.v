@@ -1,5 +1,5 @@
 (** The claim of a greedy cover as its paper has it: Lemma A.1 of Bun and Fang, for coverage weight 0 and exponents of at
-    most 1, from the curve; dpfast.accounting.curves computes it where accounting is "paper". *)
+    most 1, from the curve; dpfast.accounting.curves.cover computes it where accounting is "paper". *)
 From Coq Require Import Reals Lra List Psatz.
 From Dpfast Require Import Sums Privacy Cover.
 Import ListNotations.

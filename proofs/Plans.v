@@ -152,7 +152,7 @@ Proof.
   apply zcdp_rounds; auto. intros g. destruct (H g) as [low L]. apply bounded_range_zcdp with (low := low); auto.
 Qed.
 
-(** The same as Gaussian noise, mu^2: Theorem 1 of dpfast.accounting.costs, which is not proved here. *)
+(** The same as Gaussian noise, mu^2: Theorem 1 of dpfast.accounting.claims.costs, which is not proved here. *)
 Definition draws_mu_square (width times : R) : R := times * (width * width) * PI / 8.
 
 (** * Scores of coordinates and of experts *)

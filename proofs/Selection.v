@@ -1,4 +1,4 @@
-(** The best of a geometric number of private runs: the theorem of dpfast.accounting.selection. *)
+(** The best of a geometric number of private runs: the theorem of dpfast.accounting.curves.selection. *)
 From Coq Require Import Reals Lra List Psatz Lia.
 From Dpfast Require Import Sums Privacy.
 Import ListNotations.

@@ -1,4 +1,4 @@
-(** Steps that see one row each, drawn at random (dpfast.accounting.single_sample).
+(** Steps that see one row each, drawn at random (dpfast.accounting.curves.single_sample).
 
     Sampling takes a curve of two rows to a curve of two tables; a moment of integer order is at most a sum over finitely
     many points of a curve; moments of steps multiply, also where the past chooses what comes next.  Laws are on finitely

@@ -1,6 +1,6 @@
 (** SparseSample: an item that is on some list, or nothing, with probability proportional to exp(e s(u)), and exp(e B)
     for nothing; s(u) is the number of lists that contain u.  One draw is (2 e, L exp(-e B) (1 + exp(e)))-DP where one
-    list of at most L items is exchanged, added or deleted: the theorem of dpfast.accounting.sparse_sample. *)
+    list of at most L items is exchanged, added or deleted: the theorem of dpfast.accounting.curves.sparse_sample. *)
 From Coq Require Import Reals Lra List Psatz Lia.
 From Dpfast Require Import Sums Privacy.
 Import ListNotations.

@@ -1,4 +1,4 @@
-(** A survey and its learner (dpfast.learners.discovery, dpfast.accounting.opening).
+(** A survey and its learner (dpfast.discovery.survey, dpfast.accounting.curves.opening).
 
     A survey is two looks at the table: counts of cells, words and labels, then counts of bins that follow from the
     first look.  A lone word is a word, or a label, that only one of two neighbours has; it is published with a small

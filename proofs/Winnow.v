@@ -1,4 +1,4 @@
-(** Winnow as a whole (dpfast.accounting.winnow): draws of features and tests of intervals, in any order that what was
+(** Winnow as a whole (dpfast.accounting.papers.winnow): draws of features and tests of intervals, in any order that what was
     published decides.
 
     A step is a test, whose outcome says when its interval ends, or a draw of a feature by the scores so far.  The round in

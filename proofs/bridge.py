@@ -173,7 +173,7 @@ ROWS = (
         f"{_COSTS}::test_bounded_ranges_are_gaussian_and_concentrated_as_claimed",
         "",
         "cost: a bounded range half as wide",
-        open="of Theorem 1 of `dpfast.accounting.costs` the second half, from log odds to normal quantiles",
+        open="of Theorem 1 of `dpfast.accounting.claims.costs` the second half, from log odds to normal quantiles",
     ),
     Row(
         "pure epsilon as Gaussian: the curve through its corner",
@@ -185,7 +185,7 @@ ROWS = (
         f"{_COSTS}::test_the_gaussian_curve_of_a_pure_cost_touches_its_corner",
         "",
         "cost: the corner of pure epsilon missed",
-        open="Theorem 2 of `dpfast.accounting.costs`",
+        open="Theorem 2 of `dpfast.accounting.claims.costs`",
     ),
     Row(
         "pairs (epsilon, delta) on top of other costs",

@@ -31,9 +31,9 @@ from dpfast.accounting import (
     zcdp_epsilon,
     zcdp_rho,
 )
-from dpfast.accounting.dominating import CoverCurve
+from dpfast.accounting.curves.dominating import CoverCurve
+from dpfast.accounting.curves.opening import opening_threshold, survey_noise
 from dpfast.accounting.numbers import root_above
-from dpfast.accounting.opening import opening_threshold, survey_noise
 
 HERE = Path(__file__).resolve().parent
 

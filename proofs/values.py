@@ -20,13 +20,15 @@ import numpy as np
 from grid import order, real
 
 from dpfast import accounting
-from dpfast.accounting import Cost, single_sample, winnow_range, winnow_rho, winnow_weight
-from dpfast.accounting.experts import experts_range
-from dpfast.accounting.opening import opening_moves
-from dpfast.accounting.winnow import WEIGHT_GRID
-from dpfast.accounting.zcdp import draws_rho
+from dpfast.accounting import Cost, winnow_range, winnow_rho, winnow_weight
+from dpfast.accounting.claims.noise import changed_rows, noise_scale
+from dpfast.accounting.curves import single_sample
+from dpfast.accounting.curves.opening import opening_moves
+from dpfast.accounting.curves.zcdp import draws_rho
+from dpfast.accounting.papers.experts import experts_range
+from dpfast.accounting.papers.winnow import WEIGHT_GRID
 from dpfast.base import ExponentialDraw, LaplaceSum, Plan, Task
-from dpfast.learners import discovery
+from dpfast.discovery import survey
 from dpfast.learners.experts.statistical_query import StatisticalQueryOracle
 from dpfast.learners.halfspaces.images import LIMIT, CodeShape
 from dpfast.learners.halfspaces.measure import CAP, LazyBregman, Local
@@ -35,7 +37,6 @@ from dpfast.learners.halfspaces.pairs import draws
 from dpfast.learners.halfspaces.steepness import STEPS
 from dpfast.learners.halfspaces.weak import NoisyCentering, NoisyStump
 from dpfast.learners.lists.plan import UNIT, ListShares
-from dpfast.learners.parameters import changed_rows, noise_scale
 from dpfast.mechanisms import AboveThreshold
 from dpfast.mechanisms.frequent import frequent_rho, frequent_threshold
 from dpfast.mechanisms.quantiles import quantiles_cost
@@ -140,7 +141,7 @@ def surveys():
     """Both looks together cost what is charged, and lone words and labels are published as seldom as is charged."""
     schema = Schema([Category("a"), Discovered("b"), Discovered("c", reads="number")])
     for (name, replaced), rows, share in itertools.product(RELATIONS, (1, 3), (1, Fraction(1, 8))):
-        planned = discovery.plan(schema, 1, 1e-6, name, share=share, labels="open", rows_per_unit=rows, kind="gaussian")
+        planned = survey.plan(schema, 1, 1e-6, name, share=share, labels="open", rows_per_unit=rows, kind="gaussian")
         unit, weight = planned.look.unit, planned.labels.unit // planned.look.unit
         gaussian, pair = planned.cost
         terms = [
@@ -152,7 +153,7 @@ def surveys():
         yield at_most(f"lone 2 1 {real(planned.look.lone)} {real(planned.labels.lone)}", pair.delta)
     declared = Schema([Discovered("b", reads="number"), Discovered("c", reads="number")])
     for (name, replaced), rows, labels in itertools.product(RELATIONS, (1, 3), (None, "declared")):
-        planned = discovery.plan(declared, 1, 0, name, share=Fraction(1, 4), labels=labels, rows_per_unit=rows)
+        planned = survey.plan(declared, 1, 0, name, share=Fraction(1, 4), labels=labels, rows_per_unit=rows)
         moved = f"(changed {replaced} * {rows} * {2 + (labels is not None)})"
         looks = [
             f"laplace_epsilon {each} {real(planned.look.scale)}"
@@ -405,34 +406,34 @@ def naive_bayes():
 
 
 GROUPS = {
-    "changed": Group("Plans.changed", "dpfast.learners.parameters.changed_rows", changed),
+    "changed": Group("Plans.changed", "dpfast.accounting.claims.noise.changed_rows", changed),
     "logistic": Group("Plans.logistic_square", "dpfast.learners.halfspaces.model.sensitivity", logistic),
-    "counts": Group("Plans.counts_square", "dpfast.accounting.opening.opening_moves", openings),
+    "counts": Group("Plans.counts_square", "dpfast.accounting.curves.opening.opening_moves", openings),
     "images": Group("Plans.counts_square", "dpfast.learners.halfspaces.images.CodeShape.opening_square", images),
     "halfspace": Group("Plans.logistic_square", "dpfast.learners.halfspaces.model.releases", halfspaces),
-    "survey": Group("Plans.noise_square", "dpfast.learners.discovery.plan", surveys),
-    "experts": Group("Plans.experts_width", "dpfast.accounting.experts.experts_range", experts),
-    "winnow_width": Group("Plans.winnow_width", "dpfast.accounting.winnow.winnow_range", winnow_widths),
-    "winnow_weight": Group("Plans.weight_fits", "dpfast.accounting.winnow.winnow_weight", winnow_weights),
-    "draws": Group("Plans.draws_rho", "dpfast.accounting.zcdp.draws_rho", draws_rhos),
-    "winnow": Group("Winnow.winnow_total", "dpfast.accounting.winnow.winnow_rho", winnow_rhos),
+    "survey": Group("Plans.noise_square", "dpfast.discovery.survey.plan", surveys),
+    "experts": Group("Plans.experts_width", "dpfast.accounting.papers.experts.experts_range", experts),
+    "winnow_width": Group("Plans.winnow_width", "dpfast.accounting.papers.winnow.winnow_range", winnow_widths),
+    "winnow_weight": Group("Plans.weight_fits", "dpfast.accounting.papers.winnow.winnow_weight", winnow_weights),
+    "draws": Group("Plans.draws_rho", "dpfast.accounting.curves.zcdp.draws_rho", draws_rhos),
+    "winnow": Group("Winnow.winnow_total", "dpfast.accounting.papers.winnow.winnow_rho", winnow_rhos),
     "paper": Group("Paper.paper_epsilon", "dpfast.accounting.cover_epsilon", papers),
     "single_sample": Group("SingleSample.steps_epsilon", "dpfast.accounting.single_sample_epsilon", single_samples),
     "pairs": Group("Plans.pairs_width", "dpfast.learners.halfspaces.pairs.draws", pairs),
     "boosting": Group("Plans.boosting_moves", "dpfast.learners.halfspaces.weak.NoisyCentering.sensitivity", boosting),
     "stump": Group("Plans.stump_width", "dpfast.learners.halfspaces.weak.NoisyStump.sensitivity", stumps),
     "stump_noise": Group("Plans.draws_rho", "dpfast.learners.halfspaces.weak.NoisyStump.noise", stump_noises),
-    "laplace": Group("Plans.laplace_epsilon", "dpfast.learners.parameters.noise_scale", laplace),
+    "laplace": Group("Plans.laplace_epsilon", "dpfast.base.parameters.noise_scale", laplace),
     "frequent": Group("Noise.laplace_above", "dpfast.mechanisms.frequent.frequent_threshold", frequent),
-    "pure_plan": Group("Plans.draw_epsilon", "dpfast.learners.plan.Plan.solve", pure_plans),
+    "pure_plan": Group("Plans.draw_epsilon", "dpfast.base.plan.Plan.solve", pure_plans),
     "tests": Group("Plans.tests_epsilon", "dpfast.mechanisms.above_threshold.AboveThreshold", tests),
-    "selection": Group("Plans.selection_price", "dpfast.accounting.selection.selection_cost", selections),
+    "selection": Group("Plans.selection_price", "dpfast.accounting.curves.selection.selection_cost", selections),
     "list": Group("Plans.counts_square", "dpfast.learners.lists.plan.ListShares.parts", lists),
     "quantiles": Group("Quantiles.edge_width", "dpfast.mechanisms.quantiles.quantiles_cost", edges),
-    "bounded": Group("Plans.draws_mu_square", "dpfast.accounting.costs.Cost.gaussian", bounded),
-    "naive_bayes": Group("NaiveBayes.naive_bayes_rho", "dpfast.learners.plan.Plan.solve", naive_bayes),
-    "divergences": Group("Plans.draws_rho", "dpfast.accounting.costs.Cost.renyi", divergences),
-    "sums": Group("Plans.noise_square", "dpfast.accounting.costs.discrete_gaussian_cost", sums),
+    "bounded": Group("Plans.draws_mu_square", "dpfast.accounting.claims.costs.Cost.gaussian", bounded),
+    "naive_bayes": Group("NaiveBayes.naive_bayes_rho", "dpfast.base.plan.Plan.solve", naive_bayes),
+    "divergences": Group("Plans.draws_rho", "dpfast.accounting.claims.costs.Cost.renyi", divergences),
+    "sums": Group("Plans.noise_square", "dpfast.accounting.claims.costs.discrete_gaussian_cost", sums),
 }
 
 

@@ -56,6 +56,6 @@ def quick_start():
         return "spawn"
     from multiprocessing import forkserver
 
-    forkserver.set_forkserver_preload(["distributed", "pandas", "dpfast.learners.inputs"])
+    forkserver.set_forkserver_preload(["distributed", "pandas", "dpfast.base.inputs"])
     forkserver.ensure_running()
     return "forkserver"

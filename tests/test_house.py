@@ -28,10 +28,11 @@ BELOW = {  # the rooms that a room may import from, besides itself
     "mechanisms": {"accounting", "kernels", "random"},
 }
 BELOW["report"] = {"accounting", "kernels", "tables"}
+BELOW["discovery"] = {*BELOW}
+BELOW["base"] = {*BELOW}
 BELOW["learners"] = {*BELOW}
 BELOW |= {room: {*BELOW} for room in ("metrics", "model_selection", "persistence", "audit", "littlestone", "interop")}
 BELOW["model_selection"].add("metrics")
-BELOW["base"] = {*BELOW}
 BELOW["engines"] = {"parts"}
 BELOW["plot"] = {*BELOW}
 BELOW["testing"] = {*BELOW}

@@ -20,8 +20,8 @@ from sklearn.base import clone
 import dpfast
 from dpfast import random
 from dpfast.accounting import Budget, compose
+from dpfast.base import saving
 from dpfast.cli.files import reading_of
-from dpfast.learners import saving
 
 MODEL = re.compile(r"^(?:    _model = |class .*, name=)\"([^\"]+)\"", re.M)
 

@@ -16,7 +16,12 @@ STOPS = [  # what happens; the file for a list; the file for a halfspace; whose 
     ("a row gets its image,\nfrom that row alone", "dpfast/tables/bit_matrix.py", "dpfast/tables/unit_rows.py", "row"),
     ("images live in parts,\nasked on threads", "dpfast/parts/blocks.py", "dpfast/parts/blocks.py", "row"),
     ("a kernel answers with\nsums of integers", "csrc/cover.c", "csrc/unit_rows.c", "row"),
-    ("the price of a choice\nor of a sum", "dpfast/accounting/curves.py", "dpfast/accounting/costs.py", "release"),
+    (
+        "the price of a choice\nor of a sum",
+        "dpfast/accounting/curves/cover.py",
+        "dpfast/accounting/claims/costs.py",
+        "release",
+    ),
     ("one exact draw,\none exact noise", "dpfast/kernels/cover.pyx", "dpfast/mechanisms/draws.py", "release"),
     (
         "the learner reads\nlike the paper",
@@ -24,8 +29,8 @@ STOPS = [  # what happens; the file for a list; the file for a halfspace; whose 
         "dpfast/learners/halfspaces/projected.py",
         "release",
     ),
-    ("charged, then published\nwith its claim", "dpfast/learners/fitting.py", "dpfast/learners/fitting.py", "release"),
-    ("saved, shown", "dpfast/learners/saving.py", "dpfast/learners/saving.py", "release"),
+    ("charged, then published\nwith its claim", "dpfast/base/fitting.py", "dpfast/base/fitting.py", "release"),
+    ("saved, shown", "dpfast/base/saving.py", "dpfast/base/saving.py", "release"),
 ]
 
 

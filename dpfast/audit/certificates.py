@@ -21,7 +21,7 @@ from scipy.special import betaincinv
 
 from dpfast import random
 from dpfast.accounting.numbers import exact
-from dpfast.learners.parameters import count, real
+from dpfast.base.parameters import count, real
 
 _RUNS, _FAILURE = count(2), real(0, 1, "()")
 _MOST_CUTS = 400  # half-lines that are tried, of each side

@@ -9,12 +9,12 @@ dp-recorder [1]_.
 **What is compared.** A question (`dpfast.mechanisms.draws.Question`) that moves costs mu = (Euclidean norm of the
 movement) / sigma where noise is Gaussian, epsilon = (absolute change) / scale for each entry where it is Laplace, and a
 bounded range of (exponent times the range of the change of scores) where a candidate is drawn. All these costs compose
-(`dpfast.accounting.composition`), and the ratio is the movement that was seen over the movement in the same proportions
-for which the claim would pay. A mechanism with a theorem of its own about several questions (greedy cover, tests
-against a threshold, SparseSample, steps that see one random row) states how far each of its questions may move, and
-what all of them cost; the ratio of such a question is how far it moved over how far it may. Where a word that only one
-table has may be published with probability d, the other answers must keep to (delta - d) / (1 - d), by the theorem of
-`dpfast.accounting.opening`.
+(`dpfast.accounting.claims.composition`), and the ratio is the movement that was seen over the movement in the same
+proportions for which the claim would pay. A mechanism with a theorem of its own about several questions (greedy cover,
+tests against a threshold, SparseSample, steps that see one random row) states how far each of its questions may move,
+and what all of them cost; the ratio of such a question is how far it moved over how far it may. Where a word that only
+one table has may be published with probability d, the other answers must keep to (delta - d) / (1 - d), by the theorem
+of `dpfast.accounting.curves.opening`.
 
 A ratio above 1 shows that the claim does not follow from its proof. A ratio of at most 1 shows nothing about other
 tables.
@@ -36,8 +36,8 @@ from typing import Any
 import numpy as np
 
 from dpfast.accounting import Budget, Cost
-from dpfast.accounting.composition import Composed
-from dpfast.accounting.searches import largest
+from dpfast.accounting.claims.composition import Composed
+from dpfast.accounting.curves.searches import largest
 from dpfast.mechanisms.draws import Question, recording
 
 _SLACK = 1e-6  # by which floats of accounting may differ

@@ -30,7 +30,7 @@ def audit(
     the claim is tight.
     """
     with reporting("no audit was finished"):
-        from dpfast.learners.parameters import DELTA, EPSILON
+        from dpfast.base.parameters import DELTA, EPSILON
 
         EPSILON.read("epsilon", epsilon)
         DELTA.read("delta", delta)

@@ -44,8 +44,8 @@ def figures(estimator, X, y, rng, *, epsilon=None, neighbors=None, budget=None, 
 
     from dpfast import metrics
     from dpfast.accounting.numbers import exact
-    from dpfast.learners.others import labels_as_learned
-    from dpfast.learners.units import bounded_rows, own_generator
+    from dpfast.base.others import labels_as_learned
+    from dpfast.base.units import bounded_rows, own_generator
     from dpfast.metrics.ranking import usual_bins
     from dpfast.tables.encoding import Encoding
     from dpfast.tables.labels import LabelColumn, drop_missing

@@ -55,7 +55,7 @@ def check_columns(data, columns):
     if columns is not None and not sparse:
         raise ValueError(f"--columns is for svmlight files; {data} says how many columns it has")
     if columns is None and sparse:
-        from dpfast.accounting.claims import warn_of_width
+        from dpfast.accounting.claims.spend import warn_of_width
 
         warn_of_width()
 
@@ -111,7 +111,7 @@ def name_features(estimator, names, label=None, text=None):
     """
     import numpy as np
 
-    from dpfast.learners.saving import add_facts
+    from dpfast.base.saving import add_facts
 
     if names is not None:
         estimator.feature_names_in_ = np.array(names, dtype=object)
@@ -123,7 +123,7 @@ def name_features(estimator, names, label=None, text=None):
 
 def bytes_of(estimator, *, bits, threshold):
     """Return the content of a model's file, including how its table was read, for `reading_of`."""
-    from dpfast.learners.saving import model_bytes
+    from dpfast.base.saving import model_bytes
 
     known = {} if hasattr(estimator, "encoder_") else {"values": "bits" if bits else "numbers", "threshold": threshold}
     return model_bytes(estimator, **({"table": known} if known else {}))
@@ -131,8 +131,8 @@ def bytes_of(estimator, *, bits, threshold):
 
 def reading_of(path):
     """Return the `values` and `threshold` with which a model's table was read; None if it was saved in Python."""
-    from dpfast.learners.parameters import choice, optional, real
-    from dpfast.learners.saving import entries, read_document
+    from dpfast.base.parameters import choice, optional, real
+    from dpfast.base.saving import entries, read_document
 
     table = read_document(path).get("table")
     if table is None:

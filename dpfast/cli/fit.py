@@ -196,7 +196,7 @@ class FitOptions:
         source = FileParts(data, label=self.label.label, **self.table.text.settings)
         if (shape := source.dense_shape()) is None:
             return False
-        from dpfast.learners.transaction import reader_of  # only now: its import is slow
+        from dpfast.base.transaction import reader_of  # only now: its import is slow
 
         learned_from = round(shape[0] * (1 - self.output.test_share)), shape[1]
         source.dense_shape = lambda: learned_from
@@ -252,7 +252,7 @@ def fit(context: typer.Context, data: options.Data, asked: FitOptions, **own):
         asked.check(data)
 
         from dpfast import random
-        from dpfast.learners.parameters import EPSILON, real
+        from dpfast.base.parameters import EPSILON, real
 
         privacy, rare = asked.privacy, asked.rare
         rng = random.generator(rare.seed)
@@ -321,7 +321,7 @@ def _learn_here(state, data, asked, declaration, model, parameters, own, rng, no
         labels, classes = labels_of(table.y, asked.label.classes, data)
         table = table._replace(y=labels)
         if may_lack(labels):
-            from dpfast.learners.notes import WITHOUT_LABEL  # only now: its import is slow
+            from dpfast.base.notes import WITHOUT_LABEL  # only now: its import is slow
 
             notes.append(WITHOUT_LABEL)
     n, test_share = len(table.X if declaration is not None else table.y), asked.output.test_share

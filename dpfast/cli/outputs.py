@@ -76,7 +76,7 @@ def csv_of(rows):
 
 def add_figures(estimator, out, shown, of):
     """Store the figures that were paid for with a model, in its file too; the file is unchanged if that fails."""
-    from dpfast.learners.saving import read_document, write_model
+    from dpfast.base.saving import read_document, write_model
 
     estimator.figures_ = figures_to_keep(shown, of)
     if out is not None:

@@ -40,7 +40,7 @@ def say(text=""):
 
 def answer(document):
     """Print one JSON object on standard output, for --json."""
-    from dpfast.learners.saving import plain
+    from dpfast.base.saving import plain
 
     print(json.dumps(document, indent=1, default=plain))
 
@@ -52,7 +52,7 @@ def claim_of(estimator):
 
 def tell(estimator):
     """Print the notes of a fitted model on standard error, in at most ten lines."""
-    from dpfast.learners.notes import MOST_NOTES
+    from dpfast.base.notes import MOST_NOTES
 
     notes = estimator.notes_
     if len(notes) > MOST_NOTES:
@@ -115,7 +115,7 @@ def reporting(state):
     `state` describes what is true if the run stops now; the block updates it, and sets `kept` if something was spent,
     which an error must mention. `rescue` writes what was paid for and is not in a file yet, whatever stops the run.
     """
-    from dpfast.learners.fitting import interrupts_wait  # at the start: not when memory is at its end
+    from dpfast.base.fitting import interrupts_wait  # at the start: not when memory is at its end
 
     state = SimpleNamespace(now=state, kept=False, rescue=None)
     try:

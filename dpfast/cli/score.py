@@ -45,7 +45,7 @@ def score(model: Model, data: Data, asked: ScoreOptions):
 
         import dpfast
         from dpfast import random
-        from dpfast.learners.parameters import EPSILON
+        from dpfast.base.parameters import EPSILON
         from dpfast.tables.sources import count_rows
 
         rng, epsilon, neighbors = random.generator(asked.seed), EPSILON.read("epsilon", asked.epsilon), asked.neighbors

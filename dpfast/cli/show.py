@@ -19,7 +19,7 @@ def show(
     """Print the card of a saved model: its claim, its cost, what was public, and the version that made it."""
     with reporting("nothing was changed"):
         import dpfast
-        from dpfast.learners.saving import columns_digest, read_document
+        from dpfast.base.saving import columns_digest, read_document
 
         fitted, document = dpfast.load(model), read_document(model)
         claim, card = fitted.privacy_, document.get("card", {})

@@ -94,9 +94,9 @@ def stream(
         import numpy as np
 
         import dpfast
+        from dpfast.base.fitting import interrupts_wait
         from dpfast.files.encodings import read_code_steps
         from dpfast.files.readers import FileTable, read_steps
-        from dpfast.learners.fitting import interrupts_wait
         from dpfast.learners.winnow.streaming import refuse_open
         from dpfast.tables.labels import tidy_labels
 

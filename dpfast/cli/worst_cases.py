@@ -12,7 +12,7 @@ import numpy as np
 import dpfast
 from dpfast import mechanisms
 from dpfast.accounting import cover_exponent
-from dpfast.accounting.sparse_sample import sparse_sample_plan
+from dpfast.accounting.curves.sparse_sample import sparse_sample_plan
 from dpfast.tables import Category, Schema
 
 _LARGEST_DELTA = 1e-3  # an audit does not see the effect of a larger one

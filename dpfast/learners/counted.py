@@ -11,14 +11,17 @@ from typing import Any, Self
 import numpy as np
 
 from dpfast.accounting import Cost
+from dpfast.accounting.claims.noise import noise_scale
 from dpfast.accounting.numbers import decimal_above, exact, split
+from dpfast.base.batches import in_batches
+from dpfast.base.classifier import PrivateClassifier
+from dpfast.base.model import FloatArray, IntArray, Model, model_of
+from dpfast.base.parameters import estimator
+from dpfast.base.plan import LaplaceSum, Mechanism, Proved, Task
+from dpfast.base.run import Run
+from dpfast.base.saving import entries, fraction
 from dpfast.kernels.reals import expit
-from dpfast.learners.batches import in_batches
 from dpfast.learners.calibration import LEVELS, Line, level_counts
-from dpfast.learners.model import FloatArray, IntArray, Model, model_of
-from dpfast.learners.parameters import estimator, noise_scale
-from dpfast.learners.plan import LaplaceSum, Mechanism, Proved, Task
-from dpfast.learners.private import PrivateClassifier
 from dpfast.learners.probabilities import (
     PROBABILITY_SHARE,
     class_counts_from,
@@ -28,8 +31,6 @@ from dpfast.learners.probabilities import (
     reliability,
     sided_reliability,
 )
-from dpfast.learners.run import Run
-from dpfast.learners.saving import entries, fraction
 
 
 @dataclass(frozen=True)

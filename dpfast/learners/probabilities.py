@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
+from dpfast.base.parameters import parameter, real
+from dpfast.base.saving import integers
 from dpfast.kernels.reals import expit
 from dpfast.learners.calibration import Line, fitted_line, groups
-from dpfast.learners.parameters import parameter, real
-from dpfast.learners.saving import integers
 from dpfast.report.drawing import Dot
 
 

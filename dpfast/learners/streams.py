@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
-from dpfast.learners.fitting import STREAM
+from dpfast.base.fitting import STREAM
 from dpfast.mechanisms.draws import ExclusiveAccess
 
 

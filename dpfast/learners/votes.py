@@ -6,10 +6,10 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from dpfast.base.forms import Form
+from dpfast.base.model import FloatArray, IntArray
+from dpfast.base.saving import integers, reals
 from dpfast.learners.counted import SidedModel
-from dpfast.learners.forms import Form
-from dpfast.learners.model import FloatArray, IntArray
-from dpfast.learners.saving import integers, reals
 from dpfast.learners.ties import predicted
 from dpfast.tables.signed_rows import SparseRows, signed_rows, votes
 

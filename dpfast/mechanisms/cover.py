@@ -36,8 +36,8 @@ def exponential_cover(
     whole sequence is (epsilon, delta)-DP for delta = ``cover_delta(t, epsilon, coverage_weight=g, neighbors=neighbors,
     max_rounds=rounds)``: an element changes the score of a candidate only while it is uncovered, only if the candidate
     covers it, and within the bounds. "replace" exchanges an element for another, "add-remove" adds or deletes one. The
-    proof is that of the theorem in `dpfast.accounting.curves`, with signs exchanged if a > b. [BF]_ Lemma A.1 has the
-    bounds (-1, 1) and larger constants.
+    proof is that of the theorem in `dpfast.accounting.curves.cover`, with signs exchanged if a > b. [BF]_ Lemma A.1 has
+    the bounds (-1, 1) and larger constants.
 
     Parameters
     ----------

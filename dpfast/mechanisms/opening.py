@@ -24,7 +24,7 @@ class OpeningHistogram:
     **Privacy.** Let q columns have counted cells, with discrete Gaussian noise on all counts and a threshold for words.
     The release is (E, d + G(E))-DP for every E >= 0, where G is the curve of a Gaussian mechanism of sensitivity
     ``sqrt(opening_moves(q, neighbors, rows_per_unit))`` rows, and d bounds the probability that a word is published
-    which only one of two neighbouring tables has (`lone`). `dpfast.accounting.opening` gives the theorem. With
+    which only one of two neighbouring tables has (`lone`). `dpfast.accounting.curves.opening` gives the theorem. With
     discrete Laplace noise of scale s (`pure`) and no words it is (m / s, 0)-DP, where m is the sum of the absolute
     changes of counts: 2 q k for "replace" and q k for "add-remove", with k rows per unit.
 

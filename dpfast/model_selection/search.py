@@ -13,13 +13,13 @@ from sklearn.base import clone
 
 from dpfast import random
 from dpfast.accounting import Budget, Composed, Cost, PrivacySpend, Release, discrete_gaussian_sigma
-from dpfast.accounting.claims import pair_cost, warn, warn_of_claim
-from dpfast.accounting.costs import discrete_gaussian_cost
+from dpfast.accounting.claims.costs import discrete_gaussian_cost
+from dpfast.accounting.claims.spend import pair_cost, warn, warn_of_claim
+from dpfast.accounting.curves.selection import gaussian_claims, selection_base, selection_epsilon
 from dpfast.accounting.numbers import cache_results, check_neighbors, delta_of, epsilon_of
-from dpfast.accounting.selection import gaussian_claims, selection_base, selection_epsilon
-from dpfast.learners.parameters import PrivateParameters
-from dpfast.learners.private import PrivateClassifier
-from dpfast.learners.units import own_generator
+from dpfast.base.classifier import PrivateClassifier
+from dpfast.base.parameters import PrivateParameters
+from dpfast.base.units import own_generator
 from dpfast.mechanisms import discrete_gaussian
 from dpfast.model_selection.split import LabelledRows
 from dpfast.tables.arrays import as_objects
@@ -78,13 +78,13 @@ def private_search(
     each run, the search continues with probability 1 - 1 / runs. Only the estimator with the best noisy count is
     released; the number of runs is not.
 
-    **Privacy.** The whole search is (epsilon, delta)-DP for the relation `neighbors`, by `dpfast.accounting.selection`.
-    Each row is in one of the two parts, so a fit and its count together cost as much as one of them (parallel
-    composition). Each has the claim `run_epsilon`, `run_delta`, by `selection_base`. At epsilon = 1 and 30 runs, that
-    is about 0.6 if the cost of every fit is at most that of Gaussian noise, as for a `HalfspaceClassifier` or a
-    `ProjectedHalfspaceClassifier` without `probability_share`, and 0.35 otherwise; 30 fits that share the budget would
-    have 0.16 or 0.03. The cost of each estimator is computed before anything is charged or drawn. The claim does not
-    cover time: the duration of a search reveals the number of fits.
+    **Privacy.** The whole search is (epsilon, delta)-DP for the relation `neighbors`, by
+    `dpfast.accounting.curves.selection`. Each row is in one of the two parts, so a fit and its count together cost as
+    much as one of them (parallel composition). Each has the claim `run_epsilon`, `run_delta`, by `selection_base`. At
+    epsilon = 1 and 30 runs, that is about 0.6 if the cost of every fit is at most that of Gaussian noise, as for a
+    `HalfspaceClassifier` or a `ProjectedHalfspaceClassifier` without `probability_share`, and 0.35 otherwise; 30 fits
+    that share the budget would have 0.16 or 0.03. The cost of each estimator is computed before anything is charged or
+    drawn. The claim does not cover time: the duration of a search reveals the number of fits.
 
     Parameters
     ----------

@@ -10,8 +10,8 @@ from sklearn.base import clone
 
 from dpfast import metrics, random
 from dpfast.accounting import Budget, PrivacySpend
-from dpfast.learners.parameters import PrivateParameters
-from dpfast.learners.private import PrivateClassifier
+from dpfast.base.classifier import PrivateClassifier
+from dpfast.base.parameters import PrivateParameters
 from dpfast.metrics import ConfusionMatrix, Figure, Reliability, Roc
 from dpfast.tables.arrays import as_objects
 from dpfast.tables.labels import labels_as_they_are, rows_to_count

@@ -19,8 +19,8 @@ import dpfast
 from dpfast.accounting import Budget, BudgetExceeded
 from dpfast.audit import replay
 from dpfast.audit.replays import collect_published, unlike
-from dpfast.learners.parameters import unsaved
-from dpfast.learners.run import Run
+from dpfast.base.parameters import unsaved
+from dpfast.base.run import Run
 from dpfast.mechanisms.draws import recording
 from dpfast.parts import MemoryParts
 from dpfast.parts.blocks import one_thread

@@ -34,10 +34,10 @@ from scipy import special
 
 from dpfast import accounting
 from dpfast.accounting import Budget, BudgetExceeded, Composed, Cost, Draws, NoisySums, PrivacySpend
-from dpfast.accounting.halfspaces import HINGE_SHARE
-from dpfast.accounting.searches import lowest
-from dpfast.accounting.selection import gaussian_mu
-from dpfast.accounting.single_sample import _ORDERS as ORDERS
+from dpfast.accounting.curves.searches import lowest
+from dpfast.accounting.curves.selection import gaussian_mu
+from dpfast.accounting.curves.single_sample import _ORDERS as ORDERS
+from dpfast.accounting.papers.halfspaces import HINGE_SHARE
 
 HUGE = [1, 2, 3, 10, 1000, 2**31, 2**53 + 1, 10**18, 10**40]
 
@@ -281,7 +281,7 @@ def _costs(a):
 
 
 def _together(costs, epsilon, enough):
-    """The delta that one of the ways of `dpfast.accounting.composition` proves: one that is enough, or the least."""
+    """The delta that one of the ways of `claims.composition` proves: one that is enough, or the least."""
     best = ball(1)
     for way in _ways(costs, epsilon):
         found = way()
@@ -300,7 +300,9 @@ def _ways(costs, epsilon):
     left = epsilon - balls.total(low(cost.size) * cost.times for cost in on_top)
     variation = balls.total(cost.times * low(cost.delta) for cost in rest if cost.kind == "gaussian")
 
-    def apart(at):  # Theorem 4 of `dpfast.accounting.costs`, at the epsilon of the releases without the pairs on top
+    def apart(
+        at,
+    ):  # Theorem 4 of `dpfast.accounting.claims.costs`, at the epsilon of the releases without the pairs on top
         return (1 + balls.exp(min(at, 10**4))) * variation
 
     def by_gaussian(group, at):
@@ -362,7 +364,7 @@ def _best(costs, epsilon):
 
 
 def _exactly(rest, pairs, epsilon, apart):
-    """(1) of `dpfast.accounting.composition`, where there are few atoms."""
+    """(1) of `dpfast.accounting.claims.composition`, where there are few atoms."""
     if any(c.kind == "zcdp" or (c.kind == "range" and c.times > 1) for c in rest):
         return ball(1)
     flips = [(low(c.size), c.times) for c in (*rest, *pairs) if c.kind != "gaussian"]
@@ -590,7 +592,7 @@ def sparse_sample_bottom_score(given, found):
 
 
 def _sampled(e, bottom, length, releases, pure, epsilon, delta):
-    """Whether one of the two compositions of `dpfast.accounting.sparse_sample` holds."""
+    """Whether one of the two compositions of `dpfast.accounting.curves.sparse_sample` holds."""
     if epsilon >= 2 * releases * e + pure and delta >= releases * _chance_to_miss(e, bottom, length):
         return True
     spilled = (1 + balls.exp(epsilon)) * releases * length * balls.exp(e - e * bottom)
@@ -674,7 +676,7 @@ def _best_orders(mu, n, steps, delta):
 
 
 def _added(claims, runs):
-    """c of `dpfast.accounting.selection`, of claims as balls."""
+    """c of `dpfast.accounting.curves.selection`, of claims as balls."""
     lines = [(ball(0), ball(1))]
     for epsilon, delta in claims:
         if epsilon < 10**5:

@@ -21,10 +21,10 @@ from dpfast.accounting import (
     discrete_gaussian_sigma,
     gaussian_delta,
 )
-from dpfast.accounting.bill import CoverDraws
-from dpfast.accounting.claims import PrivacySpend
-from dpfast.accounting.composition import Composed
-from dpfast.accounting.opening import survey_noise
+from dpfast.accounting.claims.bill import CoverDraws
+from dpfast.accounting.claims.composition import Composed
+from dpfast.accounting.claims.spend import PrivacySpend
+from dpfast.accounting.curves.opening import survey_noise
 
 
 def claimed(parts, noise, epsilon, words):

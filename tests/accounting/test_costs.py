@@ -6,9 +6,9 @@ import pytest
 from scipy import special
 
 from dpfast.accounting import Composed, Cost, PrivacySpend, compose, discrete_gaussian_sigma, gaussian_epsilon
-from dpfast.accounting.composition import gaussian_curve
-from dpfast.accounting.costs import discrete_gaussian_cost
-from dpfast.accounting.zcdp import gaussian_delta
+from dpfast.accounting.claims.composition import gaussian_curve
+from dpfast.accounting.claims.costs import discrete_gaussian_cost
+from dpfast.accounting.curves.zcdp import gaussian_delta
 
 
 def _divergence(p, q, epsilon):

@@ -28,8 +28,8 @@ from dpfast.accounting import (
     gaussian_epsilon,
     gaussian_sigma,
 )
-from dpfast.accounting.composition import gaussian_curve
-from dpfast.accounting.dominating import (
+from dpfast.accounting.claims.composition import gaussian_curve
+from dpfast.accounting.curves.dominating import (
     CoverCurve,
     beside_gaussian,
     cover_gaussian,
@@ -38,7 +38,7 @@ from dpfast.accounting.dominating import (
     losses,
     points,
 )
-from dpfast.accounting.searches import largest
+from dpfast.accounting.curves.searches import largest
 
 RELATIONS = ("replace", "add-remove")
 

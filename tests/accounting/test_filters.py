@@ -20,8 +20,8 @@ from dpfast.accounting import (
     gaussian_sigma,
     zcdp_rho,
 )
-from dpfast.accounting.costs import discrete_gaussian_cost
-from dpfast.accounting.filters import UNIT, Book, Charge, new_book
+from dpfast.accounting.budgets.filters import UNIT, Book, Charge, new_book
+from dpfast.accounting.claims.costs import discrete_gaussian_cost
 from dpfast.accounting.numbers import amount
 
 # A move of an adversary: what it is charged as, and the law of its outcome under Q with the ratios P/Q; `told` is the

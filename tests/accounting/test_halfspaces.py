@@ -6,7 +6,7 @@ from scipy import stats
 from scipy.optimize import linprog
 
 from dpfast.accounting import boost_plan, gaussian_sigma, halfspace_lower_bound, net_plan, projected_plan
-from dpfast.accounting.halfspaces import _components
+from dpfast.accounting.papers.halfspaces import _components
 
 PLANS = [
     lambda epsilon, delta, **problem: boost_plan(epsilon, delta, **problem),

@@ -21,9 +21,9 @@ from forks import fork, in_a_child
 
 import dpfast
 from dpfast.accounting import Budget, BudgetExceeded, Cost, gaussian_epsilon, gaussian_sigma
-from dpfast.accounting import ledger as ledgers
-from dpfast.accounting.filters import UNIT, Filter
-from dpfast.accounting.ledger import LedgerError
+from dpfast.accounting.budgets import ledger as ledgers
+from dpfast.accounting.budgets.filters import UNIT, Filter
+from dpfast.accounting.budgets.ledger import LedgerError
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from dpfast.accounting import experts_lower_bound, new_row_error
-from dpfast.accounting.new_rows import query_deviation
+from dpfast.accounting.papers.new_rows import query_deviation
 
 
 def test_no_threshold_errs_more_often_on_new_rows_than_its_errors_tell(rng):

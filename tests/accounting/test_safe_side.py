@@ -10,7 +10,7 @@ import pytest
 import dpfast
 from dpfast import accounting
 from dpfast.accounting import Budget, Composed, Cost, PrivacySpend, compose, selection_base
-from dpfast.accounting.selection import gaussian_mu
+from dpfast.accounting.curves.selection import gaussian_mu
 
 from .promises import TABLE, Arguments
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpfast.accounting import discrete_gaussian_sigma, zcdp_delta
-from dpfast.accounting.selection import gaussian_mu, selection_base, selection_cost, selection_epsilon
+from dpfast.accounting.curves.selection import gaussian_mu, selection_base, selection_cost, selection_epsilon
 
 
 def divergence(p, q, epsilon):

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from dpfast.accounting import single_sample_epsilon, single_sample_sigma, zcdp_epsilon
-from dpfast.accounting.zcdp import gaussian_delta
+from dpfast.accounting.curves.zcdp import gaussian_delta
 
 
 def step_moment(mu, n, order, others):

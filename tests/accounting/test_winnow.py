@@ -15,7 +15,7 @@ from dpfast.accounting import (
     winnow_weight,
     zcdp_epsilon,
 )
-from dpfast.accounting.winnow import WEIGHT_GRID
+from dpfast.accounting.papers.winnow import WEIGHT_GRID
 
 EXAMPLES = tuple(itertools.product((-1, 1), repeat=3))  # (x_1, x_2, y)
 

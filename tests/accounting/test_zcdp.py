@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpfast.accounting import epsilon_for, gaussian_delta, winnow_epsilon, zcdp_delta, zcdp_epsilon, zcdp_rho
-from dpfast.accounting.zcdp import composed_epsilon
+from dpfast.accounting.curves.zcdp import composed_epsilon
 
 RHOS = (1e-8, 1e-3, 0.02, 0.3, 2.0, 50.0)
 DELTAS = (0.3, 1e-2, 1e-6, 1e-12, 1e-100)

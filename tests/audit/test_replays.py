@@ -15,9 +15,9 @@ from sklearn.base import BaseEstimator
 import dpfast
 from dpfast.accounting import Budget, PrivacySpend
 from dpfast.audit import replay
-from dpfast.learners import transaction
-from dpfast.learners.progress import progress_bar
-from dpfast.learners.reading import TableReader
+from dpfast.base import transaction
+from dpfast.base.progress import progress_bar
+from dpfast.base.reading import TableReader
 from dpfast.littlestone import OnlineLittlestoneLearner, StagedOnlineLittlestoneLearner, Thresholds
 from dpfast.mechanisms import AboveThreshold, discrete_gaussian, discrete_laplace
 from dpfast.mechanisms.draws import draw_places

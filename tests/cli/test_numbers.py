@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import dpfast
+from dpfast.base.fitting import Charge
 from dpfast.files import readers
-from dpfast.learners.fitting import Charge
 
 BOOST = ["--model", "boost", "--epsilon", "1"]
 WINNOW = ["--model", "winnow", "--epsilon", "1"]

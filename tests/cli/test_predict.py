@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 import dpfast
+from dpfast.base import saving
 from dpfast.cli.files import read, settings_to_keep
-from dpfast.learners import saving
 from dpfast.persistence import check_facts
 from dpfast.tables import Label, Numeric, Schema
 

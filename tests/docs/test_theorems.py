@@ -34,7 +34,7 @@ def test_a_quoted_theorem_is_that_of_its_module(module, quote):
 
 def test_the_curve_of_greedy_cover_is_that_of_its_module():
     theorem = PAGE[PAGE.index("**Theorem.** For s > 0") : PAGE.index("Without a limit on T, f is")]
-    assert plain(theorem) in plain(importlib.import_module("dpfast.accounting.curves").__doc__)
+    assert plain(theorem) in plain(importlib.import_module("dpfast.accounting.curves.cover").__doc__)
 
 
 def test_a_module_that_names_a_page_of_proofs_has_a_section_there():

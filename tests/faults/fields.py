@@ -4,7 +4,7 @@ import copy
 import json
 import math
 
-from dpfast.learners import saving
+from dpfast.base import saving
 
 HOSTILE = (
     "1e10000000", "1e-10000000", "9" * 4000 + "/7", "1/0", "-1/3", "", "x" * 10**6, "\0", 10**4000, -(10**4000), 2**63,

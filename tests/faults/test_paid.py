@@ -16,8 +16,8 @@ from points import Points, chosen
 
 import dpfast
 from dpfast.accounting import Budget
+from dpfast.base.fitting import Charge
 from dpfast.learners.experts.weighted_majority import RandomizedWeightedMajority
-from dpfast.learners.fitting import Charge
 
 LEARNERS = {
     "boosted": lambda **more: dpfast.BoostedHalfspaceClassifier(n_rounds=3, **more),

@@ -19,7 +19,7 @@ from scipy.special import expit
 from sklearn.metrics import roc_auc_score
 
 import dpfast
-from dpfast.learners.fitting import NothingLearned
+from dpfast.base.fitting import NothingLearned
 from dpfast.tables import Boolean, Category, Label, Numeric, Schema
 
 TEST = 4000  # rows that a model is judged by

@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 import dpfast
-from dpfast.learners.discovery import suffice
+from dpfast.discovery.survey import suffice
 from dpfast.parts import MemoryParts
 
 N, D = 2_000, 6

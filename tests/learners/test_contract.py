@@ -13,7 +13,7 @@ from sklearn.preprocessing import MaxAbsScaler
 
 import dpfast
 from dpfast.accounting import Budget
-from dpfast.learners.parameters import estimator
+from dpfast.base.parameters import estimator
 
 ESTIMATORS = {
     "boosted": lambda: dpfast.BoostedHalfspaceClassifier(n_rounds=9, random_state=0),

@@ -10,9 +10,9 @@ from typer.testing import CliRunner
 
 import dpfast
 from dpfast.accounting import Budget
+from dpfast.base.fitting import NothingLearned
 from dpfast.cli import app
 from dpfast.cli.figures import figures
-from dpfast.learners.fitting import NothingLearned
 
 LEARNERS = [
     dpfast.HalfspaceClassifier,

@@ -14,8 +14,7 @@ from sklearn.utils.estimator_checks import check_estimator
 import dpfast
 from dpfast.accounting import Composed
 from dpfast.accounting.numbers import exact
-from dpfast.base import Task
-from dpfast.learners import run
+from dpfast.base import Task, run
 from dpfast.learners.calibration import ENDS, LEVELS
 from dpfast.learners.halfspaces.linear import LinearModel, count_by_score, stack_columns
 from dpfast.learners.probabilities import confusion

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from laws import assert_follows
 
-from dpfast.accounting.opening import opening_moves, opening_threshold
+from dpfast.accounting.curves.opening import opening_moves, opening_threshold
 from dpfast.mechanisms.opening import OpeningHistogram
 
 SIGMA, REACH = 2.0, 24

@@ -11,8 +11,8 @@ from scipy import stats
 import dpfast
 from dpfast import CodeTable, HalfspaceClassifier, ProjectedHalfspaceClassifier
 from dpfast.accounting import Budget, BudgetExceeded, Composed, discrete_gaussian_sigma, selection_epsilon
-from dpfast.accounting.costs import discrete_gaussian_cost
-from dpfast.accounting.selection import gaussian_mu, selection_base
+from dpfast.accounting.claims.costs import discrete_gaussian_cost
+from dpfast.accounting.curves.selection import gaussian_mu, selection_base
 from dpfast.model_selection import private_search, search
 from dpfast.tables import Category, Schema
 

@@ -58,7 +58,7 @@ MUTANTS = [
        "premises/test_unlabelled.py"),
     _m("rows without a label: single steps", "learners/halfspaces/projected", 'return self.schedule != "paper"', "return True",
        "premises/test_unlabelled.py"),
-    _m("rows without a label: learners of others", "learners/private", "spares_unlabelled: ClassVar[Any] = False", "spares_unlabelled: ClassVar[Any] = True",
+    _m("rows without a label: learners of others", "base/classifier", "spares_unlabelled: ClassVar[Any] = False", "spares_unlabelled: ClassVar[Any] = True",
        "premises/test_unlabelled.py"),
     _m("rows without a label: figures count as if their number were public", "cli/figures", 'if may_lack and relation == "replace":', "if False:",
        "cli/test_score.py"),

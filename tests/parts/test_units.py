@@ -13,7 +13,7 @@ from people import LEARNERS, OPEN, SCHEMA, TWO_SIDED, few, people, pieces, relea
 
 from dpfast import FiniteClassLearner, HalfspaceClassifier, LinearLearner
 from dpfast.accounting import Budget
-from dpfast.learners.units import bounded_rows
+from dpfast.base.units import bounded_rows
 from dpfast.parts import EngineLost, MemoryParts
 from dpfast.tables import Label, Numeric, Schema
 from dpfast.tables.labels import Labels

@@ -17,6 +17,7 @@ from premises.tables import NUMBERS, neighbors
 
 import dpfast
 from dpfast import BitMatrix
+from dpfast.base.plan import Plan, _billed
 from dpfast.kernels import bits, cover
 from dpfast.kernels import multiplicative_weights as weights
 from dpfast.learners.experts import statistical_query
@@ -25,7 +26,6 @@ from dpfast.learners.experts.statistical_query import StatisticalQueryOracle
 from dpfast.learners.halfspaces.measure import CAP, DenseMeasure
 from dpfast.learners.halfspaces.nets import Nets
 from dpfast.learners.halfspaces.weak import NoisyStump
-from dpfast.learners.plan import Plan, _billed
 from dpfast.learners.votes import Hypothesis
 from dpfast.learners.winnow.plan import FADING, WinnowPlan
 from dpfast.learners.winnow.scores import interval_sum
@@ -36,7 +36,7 @@ from dpfast.tables.signed_rows import signed_rows
 FORMS = [np.asarray, sp.csr_array, lambda X: X.astype(np.float32), lambda X: BitMatrix(X, threshold=0.5)]
 RELATIONS = ["replace", "add-remove"]
 ROUNDS = 3
-LEARNERS, RUN = "dpfast.learners.", "dpfast.learners.run"
+LEARNERS, RUN = "dpfast.learners.", "dpfast.base.run"
 
 
 class Sums(NamedTuple):

@@ -17,7 +17,7 @@ from pyarrow import parquet
 import dpfast
 import dpfast.base
 from dpfast.accounting import Budget, cover_delta
-from dpfast.accounting.winnow import winnow_range
+from dpfast.accounting.papers.winnow import winnow_range
 from dpfast.files.encodings import read_frame
 from dpfast.model_selection import private_search, private_split
 from dpfast.parts import MemoryParts

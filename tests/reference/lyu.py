@@ -1,6 +1,7 @@
 """The algorithms of [Lyu] the slow way: listings as printed, over sets of tuples, for `reference.chance`.
 
-Where dpfast differs from the print, and why: `dpfast.accounting.littlestone`. `listing="printed"` is line 8 as printed.
+Where dpfast differs from the print, and why: `dpfast.accounting.papers.littlestone`. `listing="printed"` is line 8 as
+printed.
 """
 
 import math

@@ -7,8 +7,8 @@ import pytest
 import scipy.sparse as sp
 
 from dpfast import BitMatrix, DecisionListClassifier
+from dpfast.base.inputs import packed_rows
 from dpfast.kernels import bits
-from dpfast.learners.inputs import packed_rows
 from dpfast.parts import MemoryParts
 from dpfast.tables import bit_matrix
 from dpfast.tables.bit_matrix import SparseBits, suits

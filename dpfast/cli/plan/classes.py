@@ -44,7 +44,7 @@ def finite_class(
         compare(f"finite class of {hypotheses:,} hypotheses, {epsilon}-DP, {neighbors}", plans, rows, n=n)
         say(
             f"So many rows give an error of at most {alpha} above that of the best hypothesis, with probability "
-            f"{1 - beta:g}. Theorem: dpfast.accounting.finite_class."
+            f"{1 - beta:g}. Theorem: dpfast.accounting.papers.finite_class."
         )
 
 
@@ -69,7 +69,7 @@ def littlestone(
     """
     with reporting("nothing was computed"):
         from dpfast.accounting import finite_class_plan, new_row_error
-        from dpfast.accounting.lower_bounds import shattered_lower_bound
+        from dpfast.accounting.papers.lower_bounds import shattered_lower_bound
         from dpfast.littlestone import (
             LittlestoneLearner,
             OnlineLittlestoneLearner,
@@ -99,8 +99,8 @@ def littlestone(
         compare(title, ("Theorem 3", "teachers, no theorem", "exponential mechanism"), rows, n=n)
         say(
             f"So many rows give an error of at most {alpha} on the rows with probability {1 - beta:g}, if some member "
-            "makes none. The bound on new rows fails with a further probability of 0.05 (dpfast.accounting.new_rows). "
-            "Theorems: dpfast.accounting.littlestone and finite_class."
+            "makes none. The bound on new rows fails with a further probability of 0.05 "
+            "(dpfast.accounting.papers.new_rows). Theorems: dpfast.accounting.papers.littlestone and finite_class."
         )
         if horizon is not None:
             online: dict[str, Any] = {"horizon": horizon, "neighbors": neighbors, "max_work": _ANY}

@@ -33,7 +33,7 @@ def decision_list(
     """Show how many rows a guarantee needs, and how many every private learner needs.
 
     The learner is that of Bun and Fang, Theorem 3.5, with coverage weight 0, on labels that some decision list predicts
-    without error before they are flipped. The bound is derived in dpfast.accounting.decision_lists, and shown
+    without error before they are flipped. The bound is derived in dpfast.accounting.papers.decision_lists, and shown
     beside that of the paper. It is for the worst case: real tables usually need far fewer rows.
     """
     with reporting("nothing was computed"):
@@ -79,8 +79,9 @@ def decision_list(
         flipped = f" before labels are flipped, each with a probability of at most {noise:g}" if noise else ""
         say(
             f"So many rows give an error of at most {alpha} with probability {1 - beta:g}, if some decision list makes "
-            f"no error{flipped}. The bound derived here is the claim of dpfast.accounting.decision_lists. The paper's "
-            "constants are those of Bun and Fang, Theorem 3.5, for labels that are never flipped, and are not claimed."
+            f"no error{flipped}. The bound derived here is the claim of dpfast.accounting.papers.decision_lists. "
+            "The paper's constants are those of Bun and Fang, Theorem 3.5, for labels that are never flipped, and are not "
+            "claimed."
         )
         say(
             f"A fit with at most {rules} rules and other parameters at their defaults has the exponent "

@@ -29,8 +29,8 @@ def boost(
     """Show how many rows the boosted halfspace and every private learner need, and the parameters.
 
     The learner is that of Bun, Carmosino and Sorrell, Theorem 30; the constants are derived in
-    dpfast.accounting.halfspaces, and shown beside those of the paper. The bound is for the worst case and any number of
-    columns: real tables usually need far fewer rows.
+    dpfast.accounting.papers.halfspaces, and shown beside those of the paper. The bound is for the worst case and any
+    number of columns: real tables usually need far fewer rows.
     """
     with reporting("nothing was computed"):
         from dpfast.accounting import boost_paper, boost_plan
@@ -69,8 +69,8 @@ def projected(
     """Show how many rows the projected halfspace and every private learner need, and the parameters.
 
     The learner is that of Nguyen, Ullman and Zakynthinou, Theorem 2; the constants are derived in
-    dpfast.accounting.halfspaces, and shown beside those of the paper. The bound is for the worst case: real tables
-    usually need far fewer rows.
+    dpfast.accounting.papers.halfspaces, and shown beside those of the paper. The bound is for the worst case: real
+    tables usually need far fewer rows.
     """
     with reporting("nothing was computed"):
         from dpfast.accounting import projected_paper, projected_plan
@@ -104,8 +104,8 @@ def net(
     """Show how many rows the halfspace from a net and every private learner need, and the size of the net.
 
     The learner is that of Nguyen, Ullman and Zakynthinou, Theorem 4; the constants are derived in
-    dpfast.accounting.halfspaces, and shown beside those of the paper. The bound is for the worst case: real tables
-    usually need far fewer rows.
+    dpfast.accounting.papers.halfspaces, and shown beside those of the paper. The bound is for the worst case: real
+    tables usually need far fewer rows.
     """
     with reporting("nothing was computed"):
         from dpfast.accounting import net_paper, net_plan
@@ -168,7 +168,7 @@ def _without_projection(plan, d):
 
 def _sources(theorem):
     return (
-        "The bounds derived here are those of dpfast.accounting.halfspaces, which names their proofs; they are not the "
-        f"constants of {theorem}. The table shows those as the paper's proofs use them "
-        "(dpfast.accounting.halfspaces_paper), but they are not claimed."
+        "The bounds derived here are those of dpfast.accounting.papers.halfspaces, which names their proofs; "
+        f"they are not the constants of {theorem}. The table shows those as the paper's proofs use them "
+        "(dpfast.accounting.papers.halfspaces_paper), but they are not claimed."
     )

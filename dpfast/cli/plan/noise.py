@@ -76,7 +76,7 @@ def halfspace(
         if found is not None and n < 2 * found.labels.least:
             say("The table has too few rows to discover labels, of which a model needs two. Declare them by --classes.")
         if found is not None:
-            from dpfast.learners.discovery import labels_seen, suffice
+            from dpfast.discovery.survey import labels_seen, suffice
 
             surveyed = neighbors == "replace" and suffice(n, columns or 1, epsilon) and labels_seen(found, n)
             way = "surveyed like a frame" if surveyed else "read as vectors"
@@ -86,9 +86,9 @@ def halfspace(
 
 def _discovery(columns, epsilon, delta, neighbors, n):
     """Return the plan of the discovery of a table of which nothing is declared."""
+    from dpfast.base.transaction import reader_of
     from dpfast.files.encodings import source_of
     from dpfast.learners.halfspaces.halfspace import HalfspaceClassifier
-    from dpfast.learners.transaction import reader_of
     from dpfast.tables.discovered import Discovered
     from dpfast.tables.schema import Schema
 

@@ -26,7 +26,7 @@ def winnow(
 ):
     """Show how many mistakes are guaranteed, by the paper's update and by batches, and what is needed in practice.
 
-    The guarantees (Bun and Fang, Theorem 4.5; for batches, `dpfast.accounting.winnow`) are for rows that
+    The guarantees (Bun and Fang, Theorem 4.5; for batches, `dpfast.accounting.papers.winnow`) are for rows that
     some weights separate with the margin, and hold with probability 0.95. They are worst cases: real streams usually
     need far fewer rows.
     """
@@ -106,5 +106,5 @@ def experts(
         compare(title, ("derived here", "the paper's"), rows, bold="expected regret, at most")
         say(
             "The last line is for losses that are fair coins, on which every learner loses half of the rounds in the "
-            "mean. Theorems: dpfast.accounting.experts and lower_bounds."
+            "mean. Theorems: dpfast.accounting.papers.experts and lower_bounds."
         )

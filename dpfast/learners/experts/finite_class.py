@@ -9,16 +9,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from dpfast.accounting.claims.noise import changed_rows
 from dpfast.accounting.numbers import decimal_below, exact, split
+from dpfast.base.forms import Bits, Form
+from dpfast.base.model import IntArray
+from dpfast.base.parameters import BETWEEN_0_AND_1, estimator, parameter
+from dpfast.base.plan import ExponentialDraw, Plan, Task
+from dpfast.base.run import Rows, Run
+from dpfast.base.saving import entries, integer, integers
 from dpfast.kernels import bits, scores
 from dpfast.learners.counted import CountedClassifier, CountedModel
-from dpfast.learners.forms import Bits, Form
-from dpfast.learners.model import IntArray
-from dpfast.learners.parameters import BETWEEN_0_AND_1, changed_rows, estimator, parameter
-from dpfast.learners.plan import ExponentialDraw, Plan, Task
 from dpfast.learners.probabilities import confusion
-from dpfast.learners.run import Rows, Run
-from dpfast.learners.saving import entries, integer, integers
 from dpfast.tables import BitMatrix, CodeTable
 from dpfast.tables.arrays import as_numbers, as_objects
 from dpfast.tables.labels import two_classes

@@ -5,11 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from dpfast.learners.counted import CountedClassifier, count_levels
-from dpfast.learners.experts.playing import REPLACE, draws, follow
-from dpfast.learners.forms import Form
-from dpfast.learners.model import IntArray
-from dpfast.learners.parameters import (
+from dpfast.base.forms import Form
+from dpfast.base.model import IntArray
+from dpfast.base.parameters import (
     FIT_INTERCEPT,
     NEGATIONS,
     OUT_OF_RANGE,
@@ -19,9 +17,11 @@ from dpfast.learners.parameters import (
     parameter,
     positive,
 )
-from dpfast.learners.plan import Plan, Spending, Task
-from dpfast.learners.run import Rows, Run
-from dpfast.learners.saving import integer
+from dpfast.base.plan import Plan, Spending, Task
+from dpfast.base.run import Rows, Run
+from dpfast.base.saving import integer
+from dpfast.learners.counted import CountedClassifier, count_levels
+from dpfast.learners.experts.playing import REPLACE, draws, follow
 from dpfast.learners.votes import Hypothesis, SignedRows, VotingModel, coef_of, histograms_from_json, intercept_of
 
 
@@ -61,7 +61,7 @@ class LinearLearner(CountedClassifier, name="linear-learner"):
 
     **Privacy.** All draws, and so theta, are (epsilon, delta)-DP if one row (x, y) is replaced. A row is a loss vector
     in [-1, 1]. Replacing it changes the totals by a vector of range R = 4, including the negated copies, so the draws
-    are (4 eta)^2 n / 8-zCDP. `dpfast.accounting.experts` gives the theorem.
+    are (4 eta)^2 n / 8-zCDP. `dpfast.accounting.papers.experts` gives the theorem.
 
     Parameters
     ----------

@@ -7,11 +7,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from dpfast.accounting import linear_excess
-from dpfast.learners.experts.playing import REPLACE, draws, follow
-from dpfast.learners.fitting import Public, fitting
-from dpfast.learners.inputs import columns_of, refuse_weights
-from dpfast.learners.model import FloatArray, Model
-from dpfast.learners.parameters import (
+from dpfast.base.fitting import Public, fitting
+from dpfast.base.inputs import columns_of, refuse_weights
+from dpfast.base.model import FloatArray, Model
+from dpfast.base.parameters import (
     BETWEEN_0_AND_1,
     OUT_OF_RANGE,
     VERBOSE,
@@ -20,10 +19,11 @@ from dpfast.learners.parameters import (
     estimator,
     parameter,
 )
-from dpfast.learners.plan import Plan, Task
-from dpfast.learners.progress import call_back, call_callbacks, progress_bar
-from dpfast.learners.run import Run
-from dpfast.learners.scikit import BaseEstimator, CallbackSupportMixin
+from dpfast.base.plan import Plan, Task
+from dpfast.base.progress import call_back, call_callbacks, progress_bar
+from dpfast.base.run import Run
+from dpfast.base.scikit import BaseEstimator, CallbackSupportMixin
+from dpfast.learners.experts.playing import REPLACE, draws, follow
 from dpfast.tables.signed_rows import signed_rows
 
 
@@ -44,7 +44,7 @@ class LinearMinimizer(PrivateParameters, CallbackSupportMixin, BaseEstimator):
 
     **Privacy.** All draws, and so theta, are (epsilon, delta)-DP if one row is replaced. A row is a loss vector in [-1,
     1], and replacing it changes the totals by a vector of range R = 4: the draws are (4 eta)^2 n / 8-zCDP.
-    `dpfast.accounting.experts` gives the theorem.
+    `dpfast.accounting.papers.experts` gives the theorem.
 
     Parameters
     ----------

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from dpfast.accounting import Cost, experts_learning_rate, experts_range
-from dpfast.accounting.zcdp import SLACK
+from dpfast.accounting.curves.zcdp import SLACK
+from dpfast.base.parameters import Kind, parameter
+from dpfast.base.plan import Proved, Task
+from dpfast.base.run import Run
 from dpfast.kernels.multiplicative_weights import Losses, Weights
-from dpfast.learners.parameters import Kind, parameter
-from dpfast.learners.plan import Proved, Task
-from dpfast.learners.run import Run
 from dpfast.mechanisms.draws import Question, ask, has_recorder
 from dpfast.parts.blocks import BLOCK_BYTES
 from dpfast.tables.signed_rows import SparseRows

@@ -4,9 +4,9 @@ from typing import Any
 
 from dpfast import random
 from dpfast.accounting import Budget, PrivacySpend, Release
-from dpfast.learners.parameters import BUDGET, PrivateParameters, estimator, parameter
-from dpfast.learners.plan import Plan, Task
-from dpfast.learners.run import Run
+from dpfast.base.parameters import BUDGET, PrivateParameters, estimator, parameter
+from dpfast.base.plan import Plan, Task
+from dpfast.base.run import Run
 from dpfast.mechanisms.draws import ExclusiveAccess
 
 

@@ -19,23 +19,15 @@ from dpfast.accounting import (
     discrete_gaussian_sigma,
     laplace_scale,
 )
-from dpfast.accounting.claims import warn_of_claim
-from dpfast.accounting.costs import discrete_gaussian_cost
-from dpfast.accounting.new_rows import query_deviation
-from dpfast.accounting.zcdp import SLACK
+from dpfast.accounting.claims.costs import discrete_gaussian_cost
+from dpfast.accounting.claims.noise import LARGEST_SCALE
+from dpfast.accounting.claims.spend import warn_of_claim
+from dpfast.accounting.curves.zcdp import SLACK
+from dpfast.accounting.papers.new_rows import query_deviation
+from dpfast.base.parameters import BETWEEN_0_AND_1, choice, count, described, estimator, parameter, real
+from dpfast.base.plan import Plan, Proved, Task
 from dpfast.kernels.grid import to_grid
 from dpfast.learners.experts.prepaid import Prepaid
-from dpfast.learners.parameters import (
-    BETWEEN_0_AND_1,
-    LARGEST_SCALE,
-    choice,
-    count,
-    described,
-    estimator,
-    parameter,
-    real,
-)
-from dpfast.learners.plan import Plan, Proved, Task
 from dpfast.mechanisms.draws import read_only
 from dpfast.parts.blocks import slices
 from dpfast.tables.arrays import parts_of
@@ -219,7 +211,7 @@ class StatisticalQueryOracle(Prepaid):
         -------
         float
             The bound for the noise and half a step of the grid. With `population` it includes the sampling error, and
-            each of the two gets half of the failure probability (`dpfast.accounting.new_rows`).
+            each of the two gets half of the failure probability (`dpfast.accounting.papers.new_rows`).
         """
         failure = BETWEEN_0_AND_1.read("failure", failure)
         if population:

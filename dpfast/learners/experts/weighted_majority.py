@@ -17,14 +17,14 @@ from dpfast.accounting import (
     experts_range,
     experts_regret,
 )
-from dpfast.accounting.claims import pair_cost, warn_of_claim
-from dpfast.accounting.zcdp import SLACK
+from dpfast.accounting.claims.spend import pair_cost, warn_of_claim
+from dpfast.accounting.curves.zcdp import SLACK
+from dpfast.base.fitting import run_uninterrupted
+from dpfast.base.parameters import choice, count, estimator, optional, parameter
+from dpfast.base.plan import Plan, Proved, Task
 from dpfast.kernels import multiplicative_weights as weights
 from dpfast.learners.experts.playing import draw_expert, play
 from dpfast.learners.experts.prepaid import Prepaid
-from dpfast.learners.fitting import run_uninterrupted
-from dpfast.learners.parameters import choice, count, estimator, optional, parameter
-from dpfast.learners.plan import Plan, Proved, Task
 from dpfast.mechanisms.draws import read_only
 from dpfast.parts.blocks import slices
 from dpfast.tables import BitMatrix
@@ -65,7 +65,7 @@ class RandomizedWeightedMajority(Prepaid):
     weights and the learning rate for its length. The losses of a round are read in one phase only; later phases depend
     on them through the actions alone. So each phase may use all of epsilon and delta, and all phases together are
     (epsilon, delta)-DP. From 128 rounds on, the bound on the regret is at most 3.42 times that for a known horizon.
-    `dpfast.accounting.experts` gives the theorem. The losses, and so the regret, are private.
+    `dpfast.accounting.papers.experts` gives the theorem. The losses, and so the regret, are private.
 
     Parameters
     ----------

@@ -6,14 +6,14 @@ from typing import Any, Self
 
 import numpy as np
 
+from dpfast.base.model import FloatArray, IntArray, Model
+from dpfast.base.parameters import positive
+from dpfast.base.plan import Task
+from dpfast.base.saving import entries, integer, reals
 from dpfast.kernels.reals import exp, expit, log, norm
 from dpfast.learners.halfspaces.pairs import Interaction, read_pair
 from dpfast.learners.halfspaces.steepness import log_chances, log_odds, score_of
 from dpfast.learners.halfspaces.trees import Forest, read_forest
-from dpfast.learners.model import FloatArray, IntArray, Model
-from dpfast.learners.parameters import positive
-from dpfast.learners.plan import Task
-from dpfast.learners.saving import entries, integer, reals
 from dpfast.learners.ties import predicted
 from dpfast.tables.codes import CodeRows
 

@@ -9,11 +9,26 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpfast.accounting import Cost, NoisySums, boost_paper, boost_plan, gaussian_sigma
-from dpfast.accounting.claims import pair_cost, warn
+from dpfast.accounting.claims.spend import pair_cost, warn
 from dpfast.accounting.numbers import exact, float_above, float_below
+from dpfast.base.forms import Form
+from dpfast.base.parameters import (
+    BETWEEN_0_AND_1,
+    FIT_INTERCEPT,
+    Kind,
+    auto,
+    choice,
+    count,
+    estimator,
+    optional,
+    parameter,
+    positive,
+    real,
+)
+from dpfast.base.plan import Plan, Proved, Spending, Task, spending_of
+from dpfast.base.run import Rows, Run
 from dpfast.kernels.unit_rows import GRID_BITS
 from dpfast.learners.counted import CountedClassifier
-from dpfast.learners.forms import Form
 from dpfast.learners.halfspaces.boosting_parts import measured, weak_rows_of
 from dpfast.learners.halfspaces.linear import (
     LinearModel,
@@ -27,21 +42,6 @@ from dpfast.learners.halfspaces.measure import CAP, MOST_ROUNDS, UNIT, AtLeast, 
 from dpfast.learners.halfspaces.opened import CentredState, PlainForm, against, plan_opening, without_sum
 from dpfast.learners.halfspaces.plain import CentredImage
 from dpfast.learners.halfspaces.weak import NoisyCentering, NoisyStump, WeakLearner
-from dpfast.learners.parameters import (
-    BETWEEN_0_AND_1,
-    FIT_INTERCEPT,
-    Kind,
-    auto,
-    choice,
-    count,
-    estimator,
-    optional,
-    parameter,
-    positive,
-    real,
-)
-from dpfast.learners.plan import Plan, Proved, Spending, Task, spending_of
-from dpfast.learners.run import Rows, Run
 
 _COUNT_SHARE = Fraction(1, 20)  # of epsilon, for the number of rows where that is private
 _ROUNDS = 60

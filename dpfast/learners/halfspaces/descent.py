@@ -3,16 +3,16 @@
 Rows x_i are on the unit sphere and, for sums, integers q_i of norm at most `reach`; labels y_i are +-1. A row's loss is
 max(0, c - L y <w, x>) with L = 1 / (0.86 margin); a subgradient is -L y x if y <w, x> < c / L, and 0 otherwise. The
 paper's c is 96/86: its loss is 0 from 0.96 margin on, and 1 at a tenth of the margin. The descent over all rows has
-c = 1, which up to a factor is the loss for a margin of 0.86/0.96 times the declared one; `dpfast.accounting.halfspaces`
-names the proof for it. A step releases the sum of y q over such rows plus exact discrete Gaussian noise; everything
-else is a function of these releases.
+c = 1, which up to a factor is the loss for a margin of 0.86/0.96 times the declared one;
+`dpfast.accounting.papers.halfspaces` names the proof for it. A step releases the sum of y q over such rows plus exact
+discrete Gaussian noise; everything else is a function of these releases.
 """
 
 from functools import cache, partial
 
 import numpy as np
 
-from dpfast.accounting.halfspaces import HINGE_SHARE
+from dpfast.accounting.papers.halfspaces import HINGE_SHARE
 from dpfast.kernels import reals
 from dpfast.kernels.own import frozen
 from dpfast.learners.halfspaces.boosting_parts import Sides

@@ -9,17 +9,17 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from dpfast.accounting import NoisySums
-from dpfast.learners.forms import Form, Outline
+from dpfast.base.classifier import PrivateClassifier
+from dpfast.base.forms import Form, Outline
+from dpfast.base.parameters import Kind, auto, count, estimator, flag, optional, parameter, positive
+from dpfast.base.plan import Plan, Spending, Task
+from dpfast.base.run import Rows, Run
 from dpfast.learners.halfspaces.additive import MOST_ROUNDS, AdditiveModel, read_additive
 from dpfast.learners.halfspaces.images import LIMIT, CodeImage, CodeShape
 from dpfast.learners.halfspaces.model import Grid, HalfspaceState, class_weights, releases, sensitivity
 from dpfast.learners.halfspaces.pairs import GROUPS
 from dpfast.learners.halfspaces.plain import PlainImage, PlainShape
 from dpfast.learners.halfspaces.trees import BEFORE, DEEPEST, MOST_TREES, depth_of, held_codes
-from dpfast.learners.parameters import Kind, auto, count, estimator, flag, optional, parameter, positive
-from dpfast.learners.plan import Plan, Spending, Task
-from dpfast.learners.private import PrivateClassifier
-from dpfast.learners.run import Rows, Run
 from dpfast.tables.cells import CodeColumn, bins_of
 from dpfast.tables.codes import CodeRows, CodeTable
 from dpfast.tables.unit_rows import unit_rows
@@ -102,7 +102,7 @@ class HalfspaceClassifier(PrivateClassifier, name="halfspace"):
     the counts by class and level, which change by at most sqrt(2) and 1. Rows and residuals are integers on a grid,
     sums are exact, and all releases are adaptive discrete Gaussian mechanisms:
     `dpfast.accounting.discrete_gaussian_sigma`. What is not declared is discovered before, by a survey whose noise
-    shares the bill: `dpfast.accounting.opening`.
+    shares the bill: `dpfast.accounting.curves.opening`.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ class HalfspaceClassifier(PrivateClassifier, name="halfspace"):
         deviation 1 / mu is (epsilon, delta)-DP. Otherwise, and with `interactions`, it is 0.
     encoder_share : float in (0, 1) or "auto", default="auto"
         Share of the budget spent on discovering ranges, words and labels, in squares of the sensitivity over the
-        noise. "auto" is .06, or more if rows are few: see `dpfast.learners.discovery.plan`.
+        noise. "auto" is .06, or more if rows are few: see `dpfast.discovery.survey.plan`.
 
     Attributes
     ----------

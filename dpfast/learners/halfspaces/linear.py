@@ -6,13 +6,13 @@ from typing import Any, Self
 
 import numpy as np
 
+from dpfast.base.forms import Form
+from dpfast.base.model import FloatArray, IntArray
+from dpfast.base.saving import entries, reals
 from dpfast.kernels.reals import norm
 from dpfast.learners.calibration import LEVELS, level_counts
 from dpfast.learners.counted import CountedModel, SidedModel
-from dpfast.learners.forms import Form
-from dpfast.learners.model import FloatArray, IntArray
 from dpfast.learners.probabilities import confusion
-from dpfast.learners.saving import entries, reals
 from dpfast.learners.ties import predicted
 from dpfast.tables.code_bits import pack_codes
 from dpfast.tables.projection import readable

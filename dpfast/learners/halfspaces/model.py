@@ -62,7 +62,9 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from dpfast.accounting import NoisySums, bill_noise, discrete_gaussian_sigma
-from dpfast.accounting.costs import discrete_gaussian_cost
+from dpfast.accounting.claims.costs import discrete_gaussian_cost
+from dpfast.accounting.claims.noise import changed_rows
+from dpfast.base.plan import Proved, Task
 from dpfast.kernels import reals
 from dpfast.kernels.reals import log
 from dpfast.learners.halfspaces.images import LIMIT, CodeImage, CodeShape
@@ -71,8 +73,6 @@ from dpfast.learners.halfspaces.plain import PlainShape
 from dpfast.learners.halfspaces.scales import MOST_COLUMNS, ScaleMixture
 from dpfast.learners.halfspaces.steepness import LEVELS, REACH, STEPS, level_ends, middle_of, slope_and_height
 from dpfast.learners.halfspaces.trees import grow, weight
-from dpfast.learners.parameters import changed_rows
-from dpfast.learners.plan import Proved, Task
 from dpfast.tables.arrays import side_by_side
 
 ROUNDS_PAID = 20  # the opening costs one round for every so many rounds

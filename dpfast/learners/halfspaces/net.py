@@ -5,13 +5,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpfast.kernels.net import Net
-from dpfast.learners.counted import CountedClassifier, SidedModel, count_levels
-from dpfast.learners.forms import Numbers
-from dpfast.learners.halfspaces.linear import count_rows
-from dpfast.learners.halfspaces.nets import Nets, net_radius
-from dpfast.learners.model import FloatArray
-from dpfast.learners.parameters import (
+from dpfast.base.forms import Numbers
+from dpfast.base.model import FloatArray
+from dpfast.base.parameters import (
     FIT_INTERCEPT,
     auto,
     count,
@@ -20,9 +16,13 @@ from dpfast.learners.parameters import (
     positive,
     real,
 )
-from dpfast.learners.plan import ExponentialDraw, Plan, Task
-from dpfast.learners.run import Rows, Run
-from dpfast.learners.saving import entries, integer
+from dpfast.base.plan import ExponentialDraw, Plan, Task
+from dpfast.base.run import Rows, Run
+from dpfast.base.saving import entries, integer
+from dpfast.kernels.net import Net
+from dpfast.learners.counted import CountedClassifier, SidedModel, count_levels
+from dpfast.learners.halfspaces.linear import count_rows
+from dpfast.learners.halfspaces.nets import Nets, net_radius
 from dpfast.parts import MemoryParts, Piece
 from dpfast.tables.labels import class_codes
 from dpfast.tables.projection import row_products

@@ -9,10 +9,10 @@ from itertools import chain
 
 import numpy as np
 
+from dpfast.base.progress import progress_bar
 from dpfast.kernels import levels, reals
 from dpfast.kernels import signs as projection
 from dpfast.kernels.net import Mistakes, Net, grid
-from dpfast.learners.progress import progress_bar
 from dpfast.mechanisms.draws import Question, ask
 from dpfast.parts.blocks import map_blocks, slices, threads
 from dpfast.tables.projection import dense_rows, project

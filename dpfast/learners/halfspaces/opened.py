@@ -12,10 +12,10 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from dpfast.base.plan import GaussianSum, Task
 from dpfast.kernels import reals
 from dpfast.learners.halfspaces.linear import stack_columns
 from dpfast.learners.halfspaces.plain import CentredImage
-from dpfast.learners.plan import GaussianSum, Task
 from dpfast.parts.blocks import Piece
 from dpfast.tables.unit_rows import CentredRows
 

@@ -32,10 +32,10 @@ from typing import Any
 
 import numpy as np
 
-from dpfast.accounting.bill import Draws
+from dpfast.accounting.claims.bill import Draws
+from dpfast.accounting.claims.noise import changed_rows
+from dpfast.base.saving import entries, integers
 from dpfast.kernels import reals
-from dpfast.learners.parameters import changed_rows
-from dpfast.learners.saving import entries, integers
 
 GROUPS = 8  # of the codes of a column
 SHARE = 20  # the draws cost one over this of the bill

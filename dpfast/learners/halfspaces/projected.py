@@ -9,12 +9,15 @@ from typing import Any
 import numpy as np
 
 from dpfast.accounting import NoisySums, discrete_gaussian_sigma, single_sample_sigma
-from dpfast.accounting.claims import pair_cost
-from dpfast.accounting.costs import discrete_gaussian_cost
+from dpfast.accounting.claims.costs import discrete_gaussian_cost
+from dpfast.accounting.claims.spend import pair_cost
+from dpfast.base.forms import Form
+from dpfast.base.parameters import FIT_INTERCEPT, auto, choice, count, estimator, parameter, positive, real
+from dpfast.base.plan import Plan, Proved, Spending, Task
+from dpfast.base.run import Rows, Run
 from dpfast.kernels import signs as projection
 from dpfast.kernels.unit_rows import GRID_BITS
 from dpfast.learners.counted import CountedClassifier
-from dpfast.learners.forms import Form
 from dpfast.learners.halfspaces.descent import FadingDescent, FullBatch, single_sample_steps
 from dpfast.learners.halfspaces.linear import (
     LinearModel,
@@ -26,9 +29,6 @@ from dpfast.learners.halfspaces.linear import (
 from dpfast.learners.halfspaces.measure import CAP
 from dpfast.learners.halfspaces.opened import CentredState, PlainForm, plan_opening
 from dpfast.learners.halfspaces.plain import CentredImage
-from dpfast.learners.parameters import FIT_INTERCEPT, auto, choice, count, estimator, parameter, positive, real
-from dpfast.learners.plan import Plan, Proved, Spending, Task
-from dpfast.learners.run import Rows, Run
 from dpfast.mechanisms.draws import Claim
 from dpfast.parts.blocks import Piece
 from dpfast.tables.code_bits import pack_codes

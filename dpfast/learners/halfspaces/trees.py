@@ -35,10 +35,10 @@ from typing import Any
 import numpy as np
 
 from dpfast.accounting import gaussian_sigma
+from dpfast.base.plan import Number
+from dpfast.base.saving import entries, integer, integers
 from dpfast.kernels import reals
 from dpfast.kernels import trees as kernel
-from dpfast.learners.plan import Number
-from dpfast.learners.saving import entries, integer, integers
 
 MOST_TREES, DEEPEST = 1000, 6
 BEFORE = Fraction(15, 100)  # share of the rounds before trees are drawn

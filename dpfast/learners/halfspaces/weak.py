@@ -6,11 +6,11 @@ from abc import ABC, abstractmethod
 import numpy as np
 
 from dpfast.accounting import Cost, discrete_gaussian_sigma, zcdp_rho
-from dpfast.accounting.costs import discrete_gaussian_cost
-from dpfast.accounting.zcdp import SLACK
+from dpfast.accounting.claims.costs import discrete_gaussian_cost
+from dpfast.accounting.claims.noise import check_scale
+from dpfast.accounting.curves.zcdp import SLACK
 from dpfast.kernels import levels
 from dpfast.learners.halfspaces.measure import CAP
-from dpfast.learners.parameters import check_scale
 from dpfast.mechanisms import discrete_gaussian
 from dpfast.mechanisms.draws import Question, ask
 from dpfast.tables import BitMatrix

@@ -4,7 +4,7 @@ A candidate scores c * correct - e * errors on the rows that it covers. The scor
 share of these rows that it labels correctly, exceeds the bar e / (c + e). With the same bar for all draws, either early
 rules decide rows that later rules would decide better, or no candidate is worth drawing once the easy rows are gone. So
 the bar decreases from draw to draw. It depends on the number of draws only, and the privacy curve depends on the
-largest c and e only (`dpfast.accounting.curves`): a decreasing bar costs as much as a constant one.
+largest c and e only (`dpfast.accounting.curves.cover`): a decreasing bar costs as much as a constant one.
 
 A part receives the literals drawn so far, which are public, and returns the counts, by class and feature, of its rows
 that none of them covers. It caches the uncovered rows, and counts only those that become covered.

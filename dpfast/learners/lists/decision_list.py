@@ -11,10 +11,27 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from dpfast.accounting import cover_epsilon
+from dpfast.accounting.claims.noise import noise_scale
 from dpfast.accounting.numbers import exact
-from dpfast.learners.batches import in_batches
-from dpfast.learners.forms import Bits, Form
-from dpfast.learners.inputs import packed_rows
+from dpfast.base.batches import in_batches
+from dpfast.base.classifier import PrivateClassifier
+from dpfast.base.forms import Bits, Form
+from dpfast.base.inputs import packed_rows
+from dpfast.base.model import decisions
+from dpfast.base.parameters import (
+    BETWEEN_0_AND_1,
+    auto,
+    choice,
+    count,
+    described,
+    estimator,
+    flag,
+    optional,
+    parameter,
+    real,
+)
+from dpfast.base.plan import Plan, Proved, Spending, Task
+from dpfast.base.run import Rows, Run
 from dpfast.learners.lists.covering import (
     HIGHEST,
     LENGTHS,
@@ -31,24 +48,7 @@ from dpfast.learners.lists.covering import (
 from dpfast.learners.lists.model import ListModel, RuleCounts
 from dpfast.learners.lists.plan import UNIT, WEIGHT_STEPS, ListShares, class_weights
 from dpfast.learners.lists.rule import CountNoise, Rule, class_counts, class_sizes, shrunk_shares
-from dpfast.learners.model import decisions
-from dpfast.learners.parameters import (
-    BETWEEN_0_AND_1,
-    auto,
-    choice,
-    count,
-    described,
-    estimator,
-    flag,
-    noise_scale,
-    optional,
-    parameter,
-    real,
-)
-from dpfast.learners.plan import Plan, Proved, Spending, Task
-from dpfast.learners.private import PrivateClassifier
 from dpfast.learners.probabilities import class_shares, if_counted
-from dpfast.learners.run import Rows, Run
 from dpfast.mechanisms.draws import Claim, has_recorder
 from dpfast.tables import CodeTable
 from dpfast.tables.code_bits import CodeBits
@@ -63,13 +63,13 @@ class DecisionListClassifier(PrivateClassifier, name="decision-list"):
     **Privacy.** The released list, including its length, is (epsilon, delta)-DP for the relation `neighbors`. One row
     changes the score of a candidate only while the row is uncovered, and only if the candidate's literals cover it: by
     at most +g if the label is right, where g is the coverage weight or 1/2, and by -1 if it is wrong.
-    `dpfast.accounting.curves` derives a bound for a whole run with this number of rounds, and `cover_exponent` inverts
-    it. The number of rounds is fixed in advance: `max_rules`, or the number of features plus one if that is less. The
-    constant true is a candidate whose mass does not depend on the data, and it is the last rule at the latest; only
-    rules after it, which no row can reach, are dropped. The sizes of two classes and the class counts of the rules have
-    discrete Gaussian noise on disjoint cells. They are on one bill with the rules (`dpfast.learners.lists.plan`), and
-    together all are (epsilon, delta)-DP. For delta = 0, epsilon above 10 or the paper's constants, their noise
-    is discrete Laplace noise, and they get shares of epsilon by basic composition.
+    `dpfast.accounting.curves.cover` derives a bound for a whole run with this number of rounds, and `cover_exponent`
+    inverts it. The number of rounds is fixed in advance: `max_rules`, or the number of features plus one if that is
+    less. The constant true is a candidate whose mass does not depend on the data, and it is the last rule at the
+    latest; only rules after it, which no row can reach, are dropped. The sizes of two classes and the class counts of
+    the rules have discrete Gaussian noise on disjoint cells. They are on one bill with the rules
+    (`dpfast.learners.lists.plan`), and together all are (epsilon, delta)-DP. For delta = 0, epsilon above 10 or the
+    paper's constants, their noise is discrete Laplace noise, and they get shares of epsilon by basic composition.
 
     Parameters
     ----------

@@ -6,14 +6,14 @@ from typing import Any, Self
 
 import numpy as np
 
+from dpfast.base.model import FloatArray, IntArray, Model
+from dpfast.base.parameters import choice, flag
+from dpfast.base.plan import Task
+from dpfast.base.saving import fraction, integer
+from dpfast.base.saving import reals as finite
 from dpfast.kernels import bits, reals
 from dpfast.learners.lists.rule import KINDS, CountNoise, Literal, Rule, RuleWorth, decided, worth
-from dpfast.learners.model import FloatArray, IntArray, Model
-from dpfast.learners.parameters import choice, flag
-from dpfast.learners.plan import Task
 from dpfast.learners.probabilities import class_counts_from, class_shares, reliability
-from dpfast.learners.saving import fraction, integer
-from dpfast.learners.saving import reals as finite
 
 _LEAST = float(np.finfo(float).tiny)  # of shares, whose logarithms are taken
 

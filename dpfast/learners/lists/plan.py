@@ -1,9 +1,9 @@
 """The releases of a decision list: the sizes of two classes, the draws of the rules, and class counts of the rules.
 
-All of them are planned before a row is looked at. With delta > 0 they are on one bill (`dpfast.accounting.bill`): sums
-with discrete Gaussian noise, and the curve of the greedy cover beside them. With delta = 0, where the constants are the
-paper's, and for epsilon above 10 or delta below 1e-12, where no discrete noise is fine enough, sums have discrete
-Laplace noise, and the parts add up by basic composition.
+All of them are planned before a row is looked at. With delta > 0 they are on one bill
+(`dpfast.accounting.claims.bill`): sums with discrete Gaussian noise, and the curve of the greedy cover beside them.
+With delta = 0, where the constants are the paper's, and for epsilon above 10 or delta below 1e-12, where no discrete
+noise is fine enough, sums have discrete Laplace noise, and the parts add up by basic composition.
 
 **Sensitivity.** A row is of one class, and one rule decides it. So sizes, and the counts of all rules together, are
 histograms of disjoint cells: one row more or less changes one of them by 1, and a row replaced lowers one and raises
@@ -13,7 +13,8 @@ another. k rows of a unit change them by at most k (add-remove) or sqrt(2) k (re
 **Weights of classes.** If n_0 and n_1 are the noisy sizes and rho <= 1 is their ratio, each row of the larger class
 counts max(rho, 16 rho**2) in the scores, at most 1, on a grid of 1024: a rule for the rare class would otherwise have
 to be right for most of its rows. A row of weight w <= 1 raises a score by at most g w and lowers it by at most w, so
-the states of the proof of `dpfast.accounting.curves` start no higher than without weights, and every exponent stays.
+the states of the proof of `dpfast.accounting.curves.cover` start no higher than without weights, and every exponent
+stays.
 """
 
 import math
@@ -21,11 +22,11 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from dpfast.accounting import Cost, CoverDraws, NoisySums, bill_noise, cover_exponent
-from dpfast.accounting.bill import Part
-from dpfast.accounting.claims import pair_cost
+from dpfast.accounting.claims.bill import Part
+from dpfast.accounting.claims.noise import LARGEST_SCALE, changed_rows, check_scale, noise_scale
+from dpfast.accounting.claims.spend import pair_cost
 from dpfast.accounting.numbers import decimal_above, exact, float_above, root_above
 from dpfast.learners.lists.rule import CountNoise
-from dpfast.learners.parameters import LARGEST_SCALE, changed_rows, check_scale, noise_scale
 
 UNIT = 1 << 28  # steps of the grid of Gaussian noise, for one row
 WEIGHT_STEPS = 1024  # of the weights of classes

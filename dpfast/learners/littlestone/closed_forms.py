@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpfast.learners.parameters import count
+from dpfast.base.parameters import count
 
 from .decomposition import Schedule, grown
 from .hypothesis_class import ClassCost, HypothesisClass, check_labels

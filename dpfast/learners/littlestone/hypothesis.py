@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from dpfast.learners.parameters import count
+from dpfast.base.parameters import count
 
 
 class Hypothesis:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpfast.learners.parameters import count
+from dpfast.base.parameters import count
 
 from .decomposition import Reduction, Schedule, most_leaves
 from .hypothesis import Hypothesis

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dpfast.accounting import sparse_sample_plan
-from dpfast.learners.parameters import BETWEEN_0_AND_1, auto, choice, count, estimator, parameter, positive
+from dpfast.base.parameters import BETWEEN_0_AND_1, auto, choice, count, estimator, parameter, positive
 
 from .points import CountedPointClassifier
 from .splits import classes_of_parts, rows_of_parts
@@ -63,7 +63,8 @@ class LittlestoneLearner(CountedPointClassifier):
     **Privacy.** The model is (epsilon, delta)-DP for the relation `neighbors`. The teacher of each row is drawn
     independently, so a row changes the lists of one teacher, at all accuracies, and each largest vote by at most one,
     in any direction: AboveThreshold is threshold_share * epsilon-DP. SparseSample uses the rest of epsilon, and delta
-    (`dpfast.accounting.sparse_sample`). All numbers are computed from the parameters alone: `estimate` returns them.
+    (`dpfast.accounting.curves.sparse_sample`). All numbers are computed from the parameters alone: `estimate` returns
+    them.
 
     Parameters
     ----------

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dpfast.base.parameters import count
 from dpfast.kernels import bits, classes
-from dpfast.learners.parameters import count
 
 from .decomposition import Reduction, Schedule, grown
 from .hypothesis_class import ClassCost, HypothesisClass, check_labels

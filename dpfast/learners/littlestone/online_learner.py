@@ -4,8 +4,8 @@ import math
 from typing import NamedTuple
 
 from dpfast.accounting import sparse_sample_plan
-from dpfast.learners.parameters import BETWEEN_0_AND_1, Kind, auto, choice, count, estimator, parameter, positive
-from dpfast.learners.plan import Proved
+from dpfast.base.parameters import BETWEEN_0_AND_1, Kind, auto, choice, count, estimator, parameter, positive
+from dpfast.base.plan import Proved
 from dpfast.mechanisms import AboveThreshold, sparse_sample
 from dpfast.mechanisms.draws import has_recorder
 
@@ -64,7 +64,7 @@ class OnlineLittlestoneLearner(PointStream):
     Proof: fix the released values. They determine which rounds are mistakes, and teachers are drawn independently of
     them. So the round that differs changes the running count of one interval between releases (AboveThreshold, paid
     once), and the list of one teacher in each of the at most K following draws of SparseSample.
-    `dpfast.accounting.sparse_sample` composes them. The claim holds for streams beyond the horizon too.
+    `dpfast.accounting.curves.sparse_sample` composes them. The claim holds for streams beyond the horizon too.
 
     There are no probabilities: a hypothesis may change with every row, and no rows are left to count for the last one.
 

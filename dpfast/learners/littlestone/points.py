@@ -9,11 +9,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from dpfast.accounting.numbers import split
-from dpfast.learners.batches import in_batches
-from dpfast.learners.counted import CountedModel, counting, counts_name
-from dpfast.learners.fitting import Fit, Public, attributes_of, fitting
-from dpfast.learners.model import IntArray
-from dpfast.learners.parameters import (
+from dpfast.base.batches import in_batches
+from dpfast.base.fitting import Fit, Public, attributes_of, fitting
+from dpfast.base.model import IntArray
+from dpfast.base.parameters import (
     BETWEEN_0_AND_1,
     Kind,
     PrivateParameters,
@@ -24,12 +23,13 @@ from dpfast.learners.parameters import (
     parameter,
     real,
 )
-from dpfast.learners.plan import Plan, Proved, Task
+from dpfast.base.plan import Plan, Proved, Task
+from dpfast.base.reporter import ModelReporter
+from dpfast.base.run import Run
+from dpfast.base.saving import document_of, name_label, save
+from dpfast.base.scikit import BaseEstimator, ClassifierMixin
+from dpfast.learners.counted import CountedModel, counting, counts_name
 from dpfast.learners.probabilities import PROBABILITY_SHARE, confusion, if_counted
-from dpfast.learners.reporter import ModelReporter
-from dpfast.learners.run import Run
-from dpfast.learners.saving import document_of, name_label, save
-from dpfast.learners.scikit import BaseEstimator, ClassifierMixin
 from dpfast.mechanisms import AboveThreshold, sparse_sample
 from dpfast.mechanisms.sparse_sample import votes
 from dpfast.tables.arrays import refuse_parts
@@ -193,7 +193,7 @@ class PrivatePointClassifier(PrivateParameters, ClassifierMixin, BaseEstimator):
 
 
 class PointSaver:
-    """Saver of a private learner of a hypothesis class, like `dpfast.learners.saver.ModelSaver`."""
+    """Saver of a private learner of a hypothesis class, like `dpfast.base.saver.ModelSaver`."""
 
     def __init__(self, learner: PrivatePointClassifier):
         self._learner = learner

@@ -19,9 +19,10 @@ from fractions import Fraction
 import numpy as np
 from scipy.optimize import linprog
 
-from dpfast.accounting.littlestone import staged_plan
-from dpfast.learners.parameters import changed_rows, estimator, parameter, real
-from dpfast.learners.plan import Proved
+from dpfast.accounting.claims.noise import changed_rows
+from dpfast.accounting.papers.littlestone import staged_plan
+from dpfast.base.parameters import estimator, parameter, real
+from dpfast.base.plan import Proved
 from dpfast.mechanisms import exponential
 
 from .points import CountedPointClassifier
@@ -74,11 +75,12 @@ class StagedLittlestoneLearner(CountedPointClassifier):
     **Privacy.** The model is (epsilon, delta)-DP for the relation `neighbors`. A row is in one part, independently of
     the other rows, so that in each stage one list changes, and the largest vote changes by at most one. AboveThreshold
     uses threshold_share of the epsilon that proper_share leaves, and SparseSample uses the rest of it and delta
-    (`dpfast.accounting.sparse_sample`); the exponential mechanism of a proper learner is proper_share * epsilon-DP.
+    (`dpfast.accounting.curves.sparse_sample`); the exponential mechanism of a proper learner is proper_share *
+    epsilon-DP.
 
     **Error.** At scale 1, if some member explains the rows and there are at least `estimate().n_samples` of them, the
     error of the hypothesis on them is below `accuracy` with probability 1 - confidence: Theorem 3 with explicit
-    constants, of `dpfast.accounting.littlestone`. Fewer rows and a smaller scale are equally private but have no
+    constants, of `dpfast.accounting.papers.littlestone`. Fewer rows and a smaller scale are equally private but have no
     such guarantee.
 
     Parameters

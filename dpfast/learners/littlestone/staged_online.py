@@ -6,9 +6,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpfast.accounting.littlestone import staged_online_plan
-from dpfast.learners.parameters import BETWEEN_0_AND_1, choice, estimator, parameter, real
-from dpfast.learners.plan import Proved
+from dpfast.accounting.papers.littlestone import staged_online_plan
+from dpfast.base.parameters import BETWEEN_0_AND_1, choice, estimator, parameter, real
+from dpfast.base.plan import Proved
 from dpfast.mechanisms import RepeatedThreshold, exponential
 from dpfast.mechanisms.sparse_sample import votes
 
@@ -39,7 +39,7 @@ class StagedOnlineLittlestoneLearner(PointStream):
     **Privacy.** The hypotheses and their times are (epsilon, delta)-DP for the relation `neighbors`: "replace" compares
     streams that differ in one round, "add-remove" compares streams where one round of one of them is replaced by a
     blank that never counts. Each prediction depends also on its own row, and is for that row's owner only.
-    The theorem is Theorem 1 of `dpfast.accounting.littlestone`. The numbers are computed from the
+    The theorem is Theorem 1 of `dpfast.accounting.papers.littlestone`. The numbers are computed from the
     parameters alone; `estimate` returns them.
 
     **Mistakes.** At scale 1, on every stream of `horizon` rounds that some member explains, there are at most
@@ -70,9 +70,9 @@ class StagedOnlineLittlestoneLearner(PointStream):
 
     Notes
     -----
-    The algorithm differs from the printed one as follows (`dpfast.accounting.littlestone` names the page with reasons).
-    E is padded with blanks before it is split, so that a round changes one part; p is 2^j max(d^3, part size), as
-    Fact 4 requires; k is as large as Lemma 3.1 requires for this delta; see also `listing`.
+    The algorithm differs from the printed one as follows (`dpfast.accounting.papers.littlestone` names the page with
+    reasons). E is padded with blanks before it is split, so that a round changes one part; p is 2^j max(d^3, part
+    size), as Fact 4 requires; k is as large as Lemma 3.1 requires for this delta; see also `listing`.
 
     Examples
     --------

@@ -8,11 +8,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpfast.learners.fitting import STREAM, Fit, attributes_of
-from dpfast.learners.model import Model
-from dpfast.learners.parameters import count, described, estimator
-from dpfast.learners.plan import Plan, Proved, Task
-from dpfast.learners.run import Run
+from dpfast.base.fitting import STREAM, Fit, attributes_of
+from dpfast.base.model import Model
+from dpfast.base.parameters import count, described, estimator
+from dpfast.base.plan import Plan, Proved, Task
+from dpfast.base.run import Run
 from dpfast.learners.streams import alone, continuing, without_stream
 
 from .hypothesis import Hypothesis, read_hypothesis

@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from dpfast.accounting.ledger import place_of
-from dpfast.learners.saving import entries, integer, plain
+from dpfast.accounting.budgets.ledger import place_of
+from dpfast.base.saving import entries, integer, plain
 from dpfast.tables.replacing import leftovers, rehearse_file, replace_file
 
 fcntl: Any

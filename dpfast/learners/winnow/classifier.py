@@ -8,10 +8,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpfast.learners.counted import CountedClassifier, count_levels
-from dpfast.learners.forms import Form
-from dpfast.learners.inputs import refuse_weights
-from dpfast.learners.parameters import (
+from dpfast.accounting.claims.noise import noise_scale
+from dpfast.base.forms import Form
+from dpfast.base.inputs import refuse_weights
+from dpfast.base.parameters import (
     FEATURE_RANGE,
     FIT_INTERCEPT,
     NEGATIONS,
@@ -22,15 +22,15 @@ from dpfast.learners.parameters import (
     count,
     estimator,
     flag,
-    noise_scale,
     optional,
     parameter,
     positive,
     real,
 )
-from dpfast.learners.plan import Plan, Proved, Spending, Task
-from dpfast.learners.run import Rows, Run
-from dpfast.learners.saving import entries, integer
+from dpfast.base.plan import Plan, Proved, Spending, Task
+from dpfast.base.run import Rows, Run
+from dpfast.base.saving import entries, integer
+from dpfast.learners.counted import CountedClassifier, count_levels
 from dpfast.learners.streams import alone, without_stream
 from dpfast.learners.votes import (
     SignedRows,
@@ -60,7 +60,7 @@ class DPWinnowClassifier(CountedClassifier, name="winnow"):
     n_updates draws after it is an exponential mechanism on the scores with exponent eta, which is (eta R)^2 / 8-zCDP.
     In a stream, AboveThreshold counts the rows that count towards an update, and one row affects it in one interval
     only. With a fixed schedule `fit` also releases the sizes of the two classes, with discrete Laplace noise that makes
-    them pure DP for 2% of the budget in terms of zCDP. `dpfast.accounting.winnow` gives the theorems.
+    them pure DP for 2% of the budget in terms of zCDP. `dpfast.accounting.papers.winnow` gives the theorems.
 
     Parameters
     ----------

@@ -7,10 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from dpfast.kernels import reals
-from dpfast.learners.batches import in_batches
-from dpfast.learners.inputs import check_columns, public_of, refuse_weights
-from dpfast.learners.parameters import (
+from dpfast.base.batches import in_batches
+from dpfast.base.inputs import check_columns, public_of, refuse_weights
+from dpfast.base.parameters import (
     FEATURE_RANGE,
     FIT_INTERCEPT,
     NEGATIONS,
@@ -22,7 +21,8 @@ from dpfast.learners.parameters import (
     positive,
     real,
 )
-from dpfast.learners.scikit import BaseEstimator, ClassifierMixin
+from dpfast.base.scikit import BaseEstimator, ClassifierMixin
+from dpfast.kernels import reals
 from dpfast.tables.code_bits import pack_codes
 from dpfast.tables.labels import class_codes
 from dpfast.tables.signed_rows import signed_rows

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from dpfast.learners.model import IntArray
+from dpfast.base.model import IntArray
 from dpfast.learners.votes import NOTHING, Hypothesis, VotingModel, histograms_to_json, uniform
 from dpfast.learners.winnow.plan import WinnowPlan
 

@@ -27,10 +27,10 @@ from typing import Any
 import numpy as np
 
 from dpfast.accounting import Cost, winnow_learning_rate, winnow_paper, winnow_range, winnow_weight, zcdp_rho
-from dpfast.accounting.claims import warn
-from dpfast.accounting.winnow import WEIGHT_GRID
-from dpfast.accounting.zcdp import SLACK
-from dpfast.learners.plan import Proved, Task
+from dpfast.accounting.claims.spend import warn
+from dpfast.accounting.curves.zcdp import SLACK
+from dpfast.accounting.papers.winnow import WEIGHT_GRID
+from dpfast.base.plan import Proved, Task
 from dpfast.learners.votes import SignedForm
 from dpfast.mechanisms import AboveThreshold
 
@@ -91,7 +91,7 @@ class WinnowPlan:
 
     @property
     def cost(self) -> tuple[Cost, ...]:
-        """Return the privacy cost of a run: `dpfast.accounting.winnow`."""
+        """Return the privacy cost of a run: `dpfast.accounting.papers.winnow`."""
         bent = self.learning_rate * self.score_range * (1 + SLACK)
         draws = Cost("range", bent, times=self.n_draws * self.n_updates)
         return (draws, *(Cost("pure", each) for each in (self.threshold_epsilon, self.sizes_epsilon) if each))

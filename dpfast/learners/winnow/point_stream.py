@@ -3,8 +3,8 @@
 import numpy as np
 
 from dpfast import random
+from dpfast.base.parameters import count
 from dpfast.kernels.own import frozen
-from dpfast.learners.parameters import count
 from dpfast.tables import BitMatrix
 
 _MOST_BYTES = 1 << 32
@@ -17,9 +17,9 @@ def make_point_stream(
 
     Point x of d is a row of signs, -1 except for a +1 at position x. The target is "is it point j?", which is the
     halfspace of the unit vector e_j, with margin 1 [BF, section 4.4]. The stream is that by which the
-    bound of `dpfast.accounting.lower_bounds` is proved: different points other than j, one per round, then the first
-    one again; at some place among them j is repeated `insertions` times. By `dpfast.accounting.point_lower_bound` every
-    private learner makes that many mistakes on one of these streams.
+    bound of `dpfast.accounting.papers.lower_bounds` is proved: different points other than j, one per round, then the
+    first one again; at some place among them j is repeated `insertions` times. By `dpfast.accounting.point_lower_bound`
+    every private learner makes that many mistakes on one of these streams.
 
     Parameters
     ----------

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from dpfast.learners.fitting import Charge, Fit, attributes_of, publish
-from dpfast.learners.model import Model
-from dpfast.learners.plan import Plan, Solved, Task
-from dpfast.learners.run import Run
-from dpfast.learners.saving import entries, integer
+from dpfast.base.fitting import Charge, Fit, attributes_of, publish
+from dpfast.base.model import Model
+from dpfast.base.plan import Plan, Solved, Task
+from dpfast.base.run import Run
+from dpfast.base.saving import entries, integer
+from dpfast.base.transaction import publishing, reader_of
 from dpfast.learners.streams import alone, continuing, owner
-from dpfast.learners.transaction import publishing, reader_of
 from dpfast.learners.votes import NOTHING, Histogram, Hypothesis, histogram
 from dpfast.learners.winnow.checkpoint import Checkpoint
 from dpfast.learners.winnow.model import first_hypothesis, model_of

@@ -85,7 +85,7 @@ def test_algorithm_5_says_first_how_long_it_takes_and_what_the_paper_asks_for(rn
     def stopped(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("dpfast.learners.fitting.Fit.charge", stopped)
+    monkeypatch.setattr("dpfast.base.fitting.Fit.charge", stopped)
     clf = BoostedHalfspaceClassifier(1.0, 1e-6, calibration="paper", margin=0.2, budget=budget, random_state=0)
     said = r"94,436 rounds, density 0.025, learning rate 0.025. It takes about 3 minutes .* asks for 1,161,[\d,]+ rows"
     with pytest.warns(UserWarning, match=said), pytest.raises(KeyboardInterrupt):

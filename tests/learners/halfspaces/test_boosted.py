@@ -14,10 +14,10 @@ from sklearn.utils.estimator_checks import check_estimator
 import dpfast
 from dpfast import BitMatrix, BoostedHalfspaceClassifier, FileParts
 from dpfast.accounting import Budget, BudgetExceeded, boost_plan
-from dpfast.learners import run
+from dpfast.base import run
+from dpfast.base.plan import Task
+from dpfast.base.run import Run
 from dpfast.learners.halfspaces.weak import NoisyCentering, NoisyStump
-from dpfast.learners.plan import Task
-from dpfast.learners.run import Run
 from dpfast.tables import unit_rows
 
 

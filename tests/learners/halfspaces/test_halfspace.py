@@ -8,7 +8,7 @@ from sklearn.utils.estimator_checks import check_estimator
 import dpfast
 from dpfast import BitMatrix, CodeTable, HalfspaceClassifier
 from dpfast.accounting import Budget, discrete_gaussian_delta
-from dpfast.learners import run
+from dpfast.base import run
 from dpfast.learners.halfspaces.halfspace import HalfspaceRows, image_of
 from dpfast.learners.halfspaces.model import ROUNDS_PAID, Grid, ShrunkenDescent
 from dpfast.learners.halfspaces.steepness import STEPS

@@ -11,12 +11,12 @@ from sklearn.metrics import roc_auc_score
 import dpfast
 from dpfast import BitMatrix, BoostedHalfspaceClassifier, ProjectedHalfspaceClassifier
 from dpfast.accounting import gaussian_sigma
+from dpfast.base.plan import Plan, Task, _billed
 from dpfast.kernels import measure
 from dpfast.learners.halfspaces.boosting_parts import Sides
 from dpfast.learners.halfspaces.measure import CAP, UNIT, projected
 from dpfast.learners.halfspaces.opened import PlainForm
 from dpfast.learners.halfspaces.plain import CentredImage
-from dpfast.learners.plan import Plan, Task, _billed
 from dpfast.tables.unit_rows import CentredRows, Centring, unit_rows
 
 FORMS = {
@@ -195,7 +195,7 @@ def twin(X, codes, k, T, rate, kappa):
 
 
 def exact(monkeypatch):
-    monkeypatch.setattr("dpfast.learners.run.discrete_gaussian", lambda total, sigma, rng: total)
+    monkeypatch.setattr("dpfast.base.run.discrete_gaussian", lambda total, sigma, rng: total)
 
 
 @pytest.mark.parametrize("k", [2, 3, 5])

@@ -15,11 +15,11 @@ from sklearn.base import clone
 
 import dpfast
 from dpfast import CodeTable
+from dpfast.base.plan import Plan, Proved, Task
+from dpfast.base.run import Run
 from dpfast.learners.halfspaces.halfspace import image_of
 from dpfast.learners.halfspaces.images import LIMIT, Opening
 from dpfast.learners.halfspaces.pairs import GROUPS, ColumnPairs, Interaction, draws, read_pair
-from dpfast.learners.plan import Plan, Proved, Task
-from dpfast.learners.run import Run
 from dpfast.parts import MemoryParts
 from dpfast.parts.blocks import Piece
 from dpfast.tables import Category, Label, Numeric, Schema
@@ -354,7 +354,7 @@ def test_draws_of_more_classes_have_half_the_exponent_where_noise_was_planned_fo
         exponents.append(exponent)
         return draw(scores, exponent, **given)
 
-    monkeypatch.setattr("dpfast.learners.run.exponential", noted)
+    monkeypatch.setattr("dpfast.base.run.exponential", noted)
     frame = pd.DataFrame({"a": rng.choice(["x", "y"], 300), "b": rng.choice(["u", "v"], 300)})
     for classes in (2, 3):
         labels = np.arange(300) % classes

@@ -13,9 +13,9 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from dpfast import BitMatrix, ProjectedHalfspaceClassifier
 from dpfast.accounting import Budget, BudgetExceeded, discrete_gaussian_delta, single_sample_epsilon
+from dpfast.base import run
 from dpfast.kernels import signs as kernel
 from dpfast.kernels.unit_rows import GRID_BITS
-from dpfast.learners import run
 from dpfast.learners.halfspaces import descent
 from dpfast.learners.halfspaces import projected as projected_halfspace
 from dpfast.learners.halfspaces.descent import MARGINS, FullBatch

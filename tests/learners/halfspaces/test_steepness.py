@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from dpfast import HalfspaceClassifier
+from dpfast.base import run
 from dpfast.kernels.reals import expit
-from dpfast.learners import run
 from dpfast.learners.calibration import level_counts
 from dpfast.learners.halfspaces.steepness import (
     ENDS,

@@ -10,7 +10,7 @@ from sklearn.base import clone
 import dpfast
 from dpfast import CodeTable, report
 from dpfast.audit import replay
-from dpfast.learners import run
+from dpfast.base import run
 from dpfast.learners.halfspaces.halfspace import image_of
 from dpfast.learners.halfspaces.images import Opening
 from dpfast.learners.halfspaces.trees import Forest, depth_of, grow, held_codes, read_forest, weight

@@ -9,10 +9,10 @@ from scipy import stats
 
 from dpfast import BitMatrix, DecisionListClassifier
 from dpfast.accounting import Composed, gaussian_sigma
+from dpfast.accounting.claims.noise import noise_scale
 from dpfast.kernels import cover
 from dpfast.learners.lists import Literal, Rule
 from dpfast.learners.lists.rule import CountNoise, class_counts, noise_reach, worth
-from dpfast.learners.parameters import noise_scale
 from dpfast.learners.probabilities import class_shares
 from dpfast.parts import Piece
 from dpfast.tables.labels import class_codes

@@ -14,12 +14,12 @@ from scipy import stats
 
 import dpfast
 from dpfast.accounting import StagedOnlinePlan, repeated_epsilon, sparse_sample_epsilon, staged_online_plan
-from dpfast.accounting.littlestone import _divergence
-from dpfast.learners.fitting import Fit
+from dpfast.accounting.papers.littlestone import _divergence
+from dpfast.base.fitting import Fit
+from dpfast.base.plan import Plan, Proved, Task
+from dpfast.base.run import Run
 from dpfast.learners.littlestone import staged_online
 from dpfast.learners.littlestone.splits import equal_parts
-from dpfast.learners.plan import Plan, Proved, Task
-from dpfast.learners.run import Run
 from dpfast.littlestone import FiniteClass, PointFunctions, StagedOnlineLittlestoneLearner, Thresholds
 
 TABLE = np.array([[1, 1], [0, 1], [0, 0]])  # thresholds on two points
@@ -119,7 +119,7 @@ def test_with_blanks_one_mistake_less_moves_one_part_and_without_them_two():
 
 
 def claim(plan, dimension, delta):
-    """What `dpfast.accounting.littlestone` says of these numbers."""
+    """What `dpfast.accounting.papers.littlestone` says of these numbers."""
     return (
         repeated_epsilon(plan.above_epsilon, 1, delta / 4)
         + repeated_epsilon(plan.below_epsilon, dimension + 1, delta / 4)

@@ -26,9 +26,9 @@ from dpfast.accounting import (
     winnow_weight,
     zcdp_rho,
 )
+from dpfast.base import run
+from dpfast.base.plan import Task
 from dpfast.kernels import bits, levels, noise
-from dpfast.learners import run
-from dpfast.learners.plan import Task
 from dpfast.learners.winnow import plan as plans
 from dpfast.learners.winnow import scores as put
 from dpfast.learners.winnow.scores import DenseScores, interval_numbers

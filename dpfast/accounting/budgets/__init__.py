@@ -1,0 +1,1 @@
+"""Budgets that several fits share: filters in memory and ledgers on disk."""

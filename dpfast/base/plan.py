@@ -1,0 +1,475 @@
+"""Plans: all that a learner will release, as a value that follows from its parameters and public facts alone.
+
+The noise of each release follows from the plan. With delta = 0, or if nothing but counts with Laplace noise is
+released, epsilon is divided by the shares of the releases (basic composition). Otherwise counts with Laplace noise get
+their shares of epsilon, and all other releases have one bill for the rest (`dpfast.accounting.bill_noise`), which is
+divided by their shares of mu squared.
+
+**Units.** All numbers of a mechanism are for one row. For units of k rows they are multiplied by k
+(`dpfast.base.units`).
+"""
+
+import math
+from collections.abc import ItemsView, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from dpfast.accounting import Cost, CoverDraws, Draws, NoisySums, PrivacySpend, bill_noise
+from dpfast.accounting.claims.noise import LARGEST_SCALE, changed_rows
+from dpfast.accounting.numbers import (
+    count,
+    decimal_above,
+    exact,
+    exact_above,
+    exact_positive,
+    float_above,
+    is_real,
+    split,
+)
+from dpfast.accounting.numbers import root_above as sqrt_above
+
+Number = int | float | Fraction
+
+
+@dataclass(frozen=True)
+class Task:
+    """Everything public that a plan may depend on, besides the parameters of its learner.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        What the learner may spend; what the discovery of the table costs is already taken off.
+    neighbors : {"replace", "add-remove"}
+    n_columns : int
+        The number of columns of the rows as the learner reads them, or the largest that a discovery may give.
+    classes : tuple or None
+        The classes, in order; None if they are discovered.
+    n_classes : int
+        The number of classes, or the largest that a discovery may give.
+    sizes : tuple of int or None
+        The number of codes of each column, for learners that read codes.
+    reach : int or None
+        For learners that read `UnitRows`: the largest norm of a row in steps of its grid.
+    n_rows : int or None
+        The number of rows if it is public, that is under "replace".
+    rows_per_unit : int
+        The largest number of rows of a privacy unit: 1 unless `fit` was given units.
+    in_parts : bool
+        Whether the rows lie in files or on a cluster, and not in the memory of this process.
+    form : hashable
+        Further public facts of the rows: what `reads.describe` returns, by default None.
+    noise : tuple of float
+        The noise of the parts that `PrivateClassifier.spending` names, if a discovery shares their bill; else empty.
+    """
+
+    epsilon: Number
+    delta: Number = 0.0
+    neighbors: str = "replace"
+    n_columns: int = 1
+    classes: tuple | None = None
+    n_classes: int = 2
+    sizes: tuple[int, ...] | None = None
+    reach: int | None = None
+    n_rows: int | None = None
+    rows_per_unit: int = 1
+    in_parts: bool = False
+    form: Any = None
+    noise: tuple[float, ...] = ()
+
+    @property
+    def n_codes(self) -> int:
+        """Return the number of codes of all columns together."""
+        if self.sizes is None:
+            raise ValueError("the rows have no codes: declare reads = Codes()")
+        return sum(self.sizes)
+
+    @property
+    def changed_rows(self) -> int:
+        """Return how many rows leave or enter a sum between neighbours: 2 under "replace", 1 under "add-remove"."""
+        return changed_rows(self.neighbors)
+
+
+@dataclass(frozen=True)
+class GaussianSum:
+    """Sums of integers over the rows, released with discrete Gaussian noise.
+
+    The noise is drawn in fine steps, of which at least 2^30 are as far as one row moves a sum, and the noisy sum is
+    rounded. So the privacy is that of continuous Gaussian noise, up to a term that is far below delta.
+
+    Parameters
+    ----------
+    moves : int, Fraction or float, > 0
+        The largest change of one release between tables that differ in one row, in Euclidean norm.
+    size : int, default=1
+        The largest number of entries of one release.
+    times : int, default=1
+        The number of releases, each of which may depend on the earlier ones.
+    share : float or Fraction, default=1
+        The share of the budget, relative to those of the other releases of the plan.
+    steps : int or None, default=None
+        The number of steps of the noise in 1, a power of two; None stands for the rule above. Sums that move by about
+        2^30 or more need no finer steps than 1.
+    """
+
+    moves: Number
+    size: int = 1
+    times: int = 1
+    share: float | Fraction = 1
+    steps: int | None = None
+
+    def __post_init__(self) -> None:
+        _check(self, "moves")
+        if self.steps is not None and (count("steps", self.steps) & (self.steps - 1)):
+            raise ValueError(f"steps must be a power of two, got {self.steps}")
+
+
+@dataclass(frozen=True)
+class LaplaceSum:
+    """Sums of integers over the rows, released with discrete Laplace noise; the only noise of sums with delta = 0.
+
+    Parameters
+    ----------
+    moves : int, Fraction or float, > 0
+        The largest sum of the absolute changes of one release between tables that differ in one row.
+    size, times, share
+        As for `GaussianSum`.
+    """
+
+    moves: Number
+    size: int = 1
+    times: int = 1
+    share: float | Fraction = 1
+
+    def __post_init__(self) -> None:
+        _check(self, "moves")
+
+
+@dataclass(frozen=True)
+class ExponentialDraw:
+    """Choice of one of several candidates, with probability proportional to exp(exponent * score), exactly.
+
+    Parameters
+    ----------
+    width : int, Fraction or float, > 0
+        The largest change of a score minus the smallest, both with their signs, between tables that differ in one row.
+    size : int, default=1
+        The largest number of candidates.
+    times, share
+        As for `GaussianSum`.
+    """
+
+    width: Number
+    size: int = 1
+    times: int = 1
+    share: float | Fraction = 1
+
+    def __post_init__(self) -> None:
+        _check(self, "width")
+
+
+@dataclass(frozen=True)
+class Proved:
+    """Releases whose noise a learner computes by a theorem of its own; then all releases of its plan are such.
+
+    Parameters
+    ----------
+    mechanism : {"gaussian", "laplace", "exponential", "threshold"}
+        What is done with the noise: it is sigma, the scale, the exponent, or the epsilon of tests of a threshold.
+    noise : float, Fraction or tuple of these
+        For units of several rows, what the theorem gives for them. A tuple has the noise of each of `times` releases.
+    cost : tuple of Cost
+        What the releases cost, added to that of the others: releases that have a cost together name it once. If no
+        release of a plan has one, the claim is (epsilon, delta) and nothing more is known of it.
+    size
+        As for `GaussianSum`.
+    times : int or None, default=1
+        The number of releases. None stands for releases that no number limits, and that no claim counts: each row pays
+        only for those that it can move, as in a stream with a window. The theorem bounds these.
+    steps : int, default=1
+        The number of steps of Gaussian noise in 1: noisy sums are rounded to integers.
+    """
+
+    mechanism: str
+    noise: Number | tuple[Number, ...]
+    cost: tuple[Cost, ...] = ()
+    size: int = 1
+    times: int | None = 1
+    steps: int = 1
+
+    def __post_init__(self) -> None:
+        if self.mechanism not in ("gaussian", "laplace", "exponential", "threshold"):
+            raise ValueError(
+                f'mechanism must be "gaussian", "laplace", "exponential" or "threshold", got {self.mechanism!r}'
+            )
+        _check(self, None)
+        count("steps", self.steps)
+        if isinstance(self.noise, tuple) and len(self.noise) != self.times:
+            raise ValueError(f"noise must be a number for each of {self.times} releases, got {len(self.noise)}")
+
+
+@dataclass(frozen=True)
+class Spending:
+    """How the releases of a plan are paid; it decides how a discovery before them is billed.
+
+    The kinds are those of `dpfast.accounting.curves.opening.survey_noise`, whose `rest` the parts are.
+
+    Parameters
+    ----------
+    kind : {"gaussian", "zcdp", "parts", "pair"}
+        "pair" suits any releases.
+    pure : float or Fraction, default=0
+        The share of epsilon of releases that are pure.
+    parts : tuple of NoisySums, Draws, CoverDraws or Fraction
+    """
+
+    kind: str = "pair"
+    pure: float | Fraction = 0
+    parts: tuple[NoisySums | Draws | CoverDraws | Fraction, ...] = ()
+
+
+Mechanism = GaussianSum | LaplaceSum | ExponentialDraw | Proved
+
+
+def _check(mechanism, moved):
+    for name in () if moved is None else (moved, "share"):
+        number = getattr(mechanism, name)
+        if not (is_real(number) and 0 < number < math.inf):
+            raise ValueError(f"{name} must be a finite number > 0, got {number!r}")
+    count("size", mechanism.size)
+    if mechanism.times is not None or not isinstance(mechanism, Proved):
+        count("times", mechanism.times)
+
+
+class Solved(NamedTuple):
+    """The noise of each release of a plan for a task, and what all of them cost.
+
+    Attributes
+    ----------
+    noise : mapping from str to float or Fraction
+        For sums sigma or the scale of the noise, for draws the exponent; a tuple for `Proved` with several.
+    steps : mapping from str to int
+        The number of steps of Gaussian noise in 1.
+    cost : tuple of Cost
+    claim : PrivacySpend
+        The claim, before anything is released.
+    """
+
+    noise: Mapping[str, Any]
+    steps: Mapping[str, int]
+    cost: tuple[Cost, ...]
+    claim: PrivacySpend
+
+
+class Plan(Mapping[str, Mechanism]):
+    """All releases of a fit by their names, in order; it cannot be changed.
+
+    Parameters
+    ----------
+    **releases : GaussianSum, LaplaceSum, ExponentialDraw or Proved
+        A mechanism for each name.
+
+    Examples
+    --------
+    >>> from dpfast.base import GaussianSum, Plan, Task, sqrt_up
+    >>> task = Task(epsilon=1, delta=1e-6, n_columns=8, sizes=(10,) * 8, n_classes=2)
+    >>> plan = Plan(histogram=GaussianSum(moves=sqrt_up(task.changed_rows * task.n_columns), size=160))
+    >>> round(plan.solve(task).noise["histogram"], 2)
+    16.9
+    """
+
+    def __init__(self, /, **releases: Mechanism) -> None:
+        if not releases:
+            raise ValueError("a plan must name at least one release")
+        for name, each in releases.items():
+            if not isinstance(each, Mechanism):
+                raise ValueError(f"release {name!r} must be a mechanism, such as GaussianSum, got {each!r}")
+        if len({isinstance(each, Proved) for each in releases.values()}) > 1:
+            raise ValueError("a plan has releases with a theorem of their own, or others, and not both")
+        self._releases = releases
+
+    def __getitem__(self, name: str) -> Mechanism:
+        return self._releases[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._releases)
+
+    def __len__(self) -> int:
+        return len(self._releases)
+
+    def items(self) -> ItemsView[str, Mechanism]:
+        """Return the names of the releases and their mechanisms, in order.
+
+        Returns
+        -------
+        view of (str, Mechanism)
+        """
+        return self._releases.items()
+
+    @property
+    def times(self) -> dict[str, int | None]:
+        """The number of releases of each name; None for those that no number limits."""
+        return {name: each.times for name, each in self._releases.items()}
+
+    def __hash__(self) -> int:
+        return hash(tuple(self._releases.items()))
+
+    def __repr__(self) -> str:
+        return f"Plan({', '.join(f'{name}={each!r}' for name, each in self.items())})"
+
+    def solve(self, task: Task) -> Solved:
+        """Return the noise of all releases, so that together they are (epsilon, delta)-DP.
+
+        Parameters
+        ----------
+        task : Task
+
+        Returns
+        -------
+        Solved
+
+        Raises
+        ------
+        ValueError
+            If the budget does not suffice for noise that can be drawn, or a release needs delta > 0.
+        """
+        releases = self._releases.values()
+        if any(isinstance(each, Proved) for each in releases):  # quicker than to look it up
+            return _solve.__wrapped__(self, task, ())
+        types = tuple(type(value) for each in (task, *releases) for value in vars(each).values())
+        return _solve(self, task, types)
+
+
+def sqrt_up(square: Number) -> Fraction:
+    """Return the square root of a number > 0, rounded up, for sensitivities.
+
+    Parameters
+    ----------
+    square : int, Fraction or float
+
+    Returns
+    -------
+    Fraction
+
+    Examples
+    --------
+    >>> from dpfast.base import sqrt_up
+    >>> sqrt_up(2) ** 2 >= 2
+    True
+    """
+    return Fraction(sqrt_above(exact_above("square", square)))
+
+
+@lru_cache(maxsize=256)
+def _solve(plan: Plan, task: Task, types: tuple[type, ...]) -> Solved:
+    """Return the noise of a plan, its cost and its claim; a repeated fit computes them once.
+
+    Numbers that are equal may be read differently: the float 0.1 is the decimal, and a Fraction is itself.
+    """
+    releases = dict(plan.items())
+    for finest in (30, 0):
+        steps = {name: steps_of(each, finest) for name, each in releases.items()}
+        noise, cost = _solved(releases, steps, task)
+        drawn = {name: _largest(noise[name]) * steps[name] for name, each in releases.items() if not _draws(each)}
+        if max(drawn.values(), default=0) <= LARGEST_SCALE:
+            break
+    for name, each in drawn.items():
+        if each > LARGEST_SCALE:
+            raise ValueError(f"{name} would need noise beyond 64-bit integers: epsilon = {task.epsilon!r} is small")
+    person = task.rows_per_unit > 1
+    claim = PrivacySpend(
+        float(task.epsilon),
+        float(task.delta),
+        task.neighbors,
+        cost=cost,
+        unit="person" if person else "row",
+        rows_per_unit=task.rows_per_unit if person else None,
+    )
+    return Solved(MappingProxyType(noise), MappingProxyType(steps), cost, claim)
+
+
+def steps_of(mechanism: Any, finest: int = 30) -> int:
+    """Return the number of steps of Gaussian noise in 1, a power of two: one row moves a sum by about 2**finest."""
+    steps = getattr(mechanism, "steps", 1)
+    if steps is not None:
+        return steps
+    return 1 << max(0, finest - int(mechanism.moves).bit_length() + 1)
+
+
+def _solved(releases: dict[str, Any], steps: dict[str, int], task: Task) -> tuple[dict[str, Any], tuple[Cost, ...]]:
+    """Return the noise of each release and the cost of all."""
+    proved = {name: each for name, each in releases.items() if isinstance(each, Proved)}
+    if proved:
+        whole = tuple(cost for each in proved.values() for cost in each.cost)
+        return {name: each.noise for name, each in proved.items()}, whole
+    pure = {name: each for name, each in releases.items() if isinstance(each, LaplaceSum)}
+    rest = {name: each for name, each in releases.items() if name not in pure}
+    if not task.delta and any(isinstance(each, GaussianSum) for each in rest.values()):
+        raise ValueError("Gaussian noise needs delta > 0: with delta = 0 sums have Laplace noise (LaplaceSum)")
+    left, epsilon = task.epsilon, Fraction(0)
+    if pure and rest:
+        left, epsilon = split(task.epsilon, share_of(pure.values(), releases.values()))
+    elif pure:
+        epsilon = exact("epsilon", task.epsilon)
+    noise: dict[str, Number] = {}
+    cost: list[Cost] = []
+    if rest and task.delta:
+        parts = [_billed(each, steps[name] * task.rows_per_unit) for name, each in rest.items()]
+        billed = bill_noise(parts, left, task.delta)
+        for name, each in zip(rest, billed.noise, strict=True):
+            noise[name] = each / steps[name]  # exact, as steps are powers of two
+        cost += billed.cost
+    elif rest:
+        shares = _shares(rest, exact("epsilon", left))
+        for name, each in rest.items():
+            noise[name] = shares[name] / each.times / (exact_above("width", each.width) * task.rows_per_unit)
+            cost.append(Cost("range", float_above(shares[name] / each.times), times=each.times))
+    for name, share in _shares(pure, epsilon).items():
+        moved = exact_above("moves", pure[name].moves) * task.rows_per_unit
+        noise[name] = moved * pure[name].times / share
+        cost.append(Cost("pure", decimal_above(share / pure[name].times), times=pure[name].times))
+    return {name: noise[name] for name in releases}, tuple(cost)
+
+
+_DRAWN = "exponential", "threshold"
+
+
+def _draws(mechanism):
+    """Return whether a mechanism draws candidates or tests, rather than releasing sums with noise."""
+    return isinstance(mechanism, ExponentialDraw) or getattr(mechanism, "mechanism", None) in _DRAWN
+
+
+def _largest(noise):
+    return max(noise) if isinstance(noise, tuple) else noise
+
+
+def spending_of(plan: Plan) -> Spending:
+    """Return how the releases of a plan are paid: Gaussian sums, beside which counts are pure, share one bill."""
+    pure = [each for each in plan.values() if isinstance(each, LaplaceSum)]
+    sums = [each for each in plan.values() if isinstance(each, GaussianSum)]
+    if not sums or len(pure) + len(sums) < len(plan):
+        return Spending()
+    parts = [NoisySums(int(each.moves * steps_of(each)), each.share, each.size) for each in sums]
+    return Spending("gaussian", share_of(pure, plan.values()), tuple(parts))
+
+
+def share_of(some: Iterable[Any], releases: Iterable[Any]) -> Fraction:
+    """Return the share of some releases in the budget of all."""
+    own, whole = (sum(exact_positive("share", each.share) for each in group) for group in (some, releases))
+    return Fraction(own) / whole
+
+
+def _shares(releases, epsilon):
+    """Return the epsilon of each release, by shares."""
+    return {name: epsilon * share_of([each], releases.values()) for name, each in releases.items()}
+
+
+def _billed(mechanism, times):
+    """Return a release as a part of a bill; what one row moves is multiplied by the steps and by the rows of a unit."""
+    if isinstance(mechanism, GaussianSum):
+        moved = exact_above("moves", mechanism.moves) * times
+        return NoisySums(moved, mechanism.share, mechanism.size, mechanism.times)
+    width = exact_above("width", mechanism.width) * times
+    return Draws(width, mechanism.share, mechanism.times)

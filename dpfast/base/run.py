@@ -1,0 +1,384 @@
+"""What a learner may do with rows: ask for sums over them, and release these with the noise of its plan."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpfast.accounting.numbers import is_integer
+from dpfast.base import fitting
+from dpfast.base.model import Model
+from dpfast.base.plan import ExponentialDraw, GaussianSum, LaplaceSum, Plan, Proved, Solved, Task
+from dpfast.mechanisms import discrete_gaussian, discrete_laplace, exponential
+
+
+class Rows:
+    """The rows of a fit, wherever they are: a learner asks for sums of integers over them, and sees no row itself.
+
+    Attributes
+    ----------
+    n_columns : int
+        The number of columns in the form that the learner reads.
+    n_classes : int
+    sizes : tuple of int or None
+        The number of codes of each column, of rows of codes.
+    names : tuple of str or None
+        The names of the columns, if they have some.
+    reach : int or None
+        For `UnitRows`, the largest norm of a row in steps of its grid.
+    n : int or None
+        The number of rows, if it is public.
+    task : Task
+        The public facts of the fit, after the discovery.
+    parts : dpfast.parts.EngineParts
+        The parts of the rows, for questions that keep a state.
+    form : table
+        The form of a row of zeros.
+    classes : ndarray, shape (n_classes,)
+    n_features : int
+        The number of columns before the form of the learner.
+    class_sizes : ndarray of float64, shape (n_classes,), or None
+        Noisy numbers of rows of the classes, if a discovery released them.
+    prepared : object
+        What `PrivateClassifier.prepare` returned before the charge.
+    """
+
+    prepared: Any = None
+
+    def __init__(
+        self, parts: Any, form: Any, task: Task, classes: np.ndarray, n_features: int, class_sizes: np.ndarray | None
+    ) -> None:
+        self.parts, self.form, self.task, self.classes = parts, form, task, classes
+        self.n_features, self.class_sizes = n_features, class_sizes
+        self.n_columns, self.n_classes, self.n = task.n_columns, task.n_classes, task.n_rows
+        self.sizes, self.reach = task.sizes, task.reach
+        names = getattr(form, "feature_names", None)
+        self.names = None if names is None else tuple(map(str, names))
+
+    def sum(self, question: Callable, *public: Any) -> np.ndarray:
+        """Return the sum of the answers of all parts to a question: exact and private.
+
+        Parameters
+        ----------
+        question : callable
+            ``question(piece, *public)`` returns an array of integers whose shape follows from public facts. They are
+            added up in 64 bits, whatever their type.
+            `piece.rows` are rows in the form that the learner reads, and `piece.labels` the number of the class of
+            each. It is a function of a module, so that other processes can import it, and changes nothing.
+        *public
+            Released or public values.
+
+        Returns
+        -------
+        ndarray of int64
+        """
+        return self.parts.sum(_answered, question, *public)
+
+
+class Run:
+    """A fit under way: the only source of noise, of draws and of rounds.
+
+    Every release is one that the plan names. Its noise is what the plan's `solve` gives, its exact value is a question
+    that `dpfast.audit.replay` records, and it is counted in the claim.
+
+    Parameters
+    ----------
+    paid : object
+        The fit that was charged. `PrivateClassifier.fit` makes a run; a learner only uses it.
+    plan : Plan
+    solved : Solved
+        What the plan's `solve` gives.
+    progress : callable, optional
+        Shows a progress bar for rounds.
+    made : mapping from str to int, optional
+        How many releases an earlier process made, if this one continues its stream.
+
+    Attributes
+    ----------
+    model : Model or None
+        The model that is published if the fit is interrupted, with the releases until then. A learner that goes on
+        after a release sets it, so that nothing is lost that was paid for.
+    """
+
+    def __init__(
+        self,
+        paid: fitting.Fit,
+        plan: Plan,
+        solved: Solved,
+        progress: Callable | None = None,
+        made: Mapping[str, int] = MappingProxyType({}),
+    ) -> None:
+        self._paid, self._plan, self._progress = paid, dict(plan.items()), progress or _without_progress
+        self._noise, self._steps = solved.noise, solved.steps
+        self._used, self._shows = dict.fromkeys(plan, 0) | dict(made), False
+
+    @property
+    def model(self) -> Model | None:
+        return self._paid.released[0]() if self._paid.released else None
+
+    @model.setter
+    def model(self, model: Model) -> None:
+        if not isinstance(model, Model):
+            raise TypeError(f"a learner must return a dpfast.base.Model, got {type(model).__name__}")
+        self._paid.released = [lambda: model]
+        self._paid.used.update(self._used)
+
+    def show(self, model: Callable[[], Model]) -> None:
+        """Let a function return the model that is published if the fit is interrupted, after any later release.
+
+        It is for learners that add releases to a state, from which a model takes time to compute.
+
+        Parameters
+        ----------
+        model : callable
+            It has no arguments, and returns a model of what was released until then; if nothing was, too.
+        """
+        self._paid.released, self._shows = [model], True
+        self._paid.used.update(self._used)
+
+    def note(self, sentence: str) -> None:
+        """Add a sentence to `notes_`, about what the fit decided.
+
+        Parameters
+        ----------
+        sentence : str
+            It follows from released and public facts.
+        """
+        self._paid.notes.append(sentence)
+
+    def release(self, name: str, exact: ArrayLike, times: int = 1) -> Any:
+        """Return an exact sum with the noise that the plan has for this release.
+
+        Parameters
+        ----------
+        name : str
+            The name of a `GaussianSum` or `LaplaceSum` of the plan, or of a `Proved` one.
+        exact : int or array_like of int
+            At most as many entries as the plan says.
+        times : int, default=1
+            The number of releases that `exact` has the entries of; the noise of all is drawn at once.
+
+        Returns
+        -------
+        int or ndarray of int64
+
+        Raises
+        ------
+        RuntimeError
+            If the plan has no such release, or all of them were made, or it has more entries than planned.
+        """
+        kinds = {GaussianSum: "gaussian", LaplaceSum: "laplace"}
+        mechanism, noise = self._next(name, -(-np.size(exact) // max(1, times)), kinds, "release", times)
+        if mechanism == "laplace":
+            return self._counted(name, discrete_laplace(exact, noise, rng=self._paid.rng), times)
+        if (steps := self._steps[name]) == 1:
+            return self._counted(name, discrete_gaussian(_wide(exact), float(noise), rng=self._paid.rng), times)
+        fine = discrete_gaussian(_wide(exact) * steps, float(noise * steps), rng=self._paid.rng)
+        return self._counted(name, (fine + steps // 2) // steps, times)
+
+    def select(self, name: str, scores: ArrayLike) -> int:
+        """Return the number of a candidate, drawn with probability proportional to exp(exponent * score).
+
+        Parameters
+        ----------
+        name : str
+            The name of an `ExponentialDraw` of the plan.
+        scores : array_like of int, shape (n_candidates,)
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        RuntimeError
+            As for `release`.
+        """
+        _, exponent = self._next(name, np.size(scores), {ExponentialDraw: "exponential"}, "select")
+        return self._counted(name, int(exponential(scores, exponent, rng=self._paid.rng)))
+
+    def draw(self, name: str, size: int, sample: Callable[[Any, np.random.Generator], Any], times: int = 1) -> Any:
+        """Return what a sampler draws, for candidates too many to have a score each, and for mechanisms of others.
+
+        Parameters
+        ----------
+        name : str
+            The name of an `ExponentialDraw` of the plan, or of a `Proved` release of any mechanism.
+        size : int
+            The number of candidates, or of entries.
+        sample : callable
+            ``sample(noise, rng)`` draws by `dpfast.mechanisms.draws.ask`, so that a replay has its question; the
+            noise is that of the plan, such as the exponent.
+        times : int, default=1
+            The number of releases that the sampler makes.
+
+        Returns
+        -------
+        object
+        """
+        kinds = {ExponentialDraw: "exponential", Proved: "proved"}
+        _, noise = self._next(name, size, kinds, "draw", times)
+        return self._counted(name, sample(noise, self._paid.rng), times)
+
+    def draws(
+        self, name: str, size: int, sample: Callable[[Any, np.random.Generator], Iterator], *, progress: bool = False
+    ) -> Iterator:
+        """Yield what a sampler draws one after another: each is a release, and the sampler may end before the plan.
+
+        Parameters
+        ----------
+        name, size
+            As for `draw`.
+        sample : callable
+            ``sample(noise, rng)`` returns an iterator; the noise is that of the plan, a tuple if it has several.
+        progress : bool, default=False
+            Whether there is a progress bar, if wanted.
+
+        Yields
+        ------
+        object
+        """
+        self._planned(name, size, {ExponentialDraw: "exponential", Proved: "proved"}, "draws")
+        left = iter(lambda: self._left(name) > 0, False)  # others may be made between two of these
+        drawn: Any = (each for _, each in zip(left, sample(self._noise[name], self._paid.rng), strict=False))
+        for each in self._progress(drawn, name, self._plan[name].times) if progress else drawn:
+            yield self._counted(name, each)
+
+    def rounds(self, name: str, each: int = 1) -> Iterator[int]:
+        """Yield the numbers of the rounds that the plan has for this release, with a progress bar if wanted.
+
+        Parameters
+        ----------
+        name : str
+            The name of a release of the plan.
+        each : int, default=1
+            The number of releases that a round makes; the last round may make fewer.
+
+        Yields
+        ------
+        int
+        """
+        if name not in self._plan:
+            raise RuntimeError(f"the plan has no release {name!r}: it names {', '.join(self._plan)}")
+        if (planned := self._plan[name].times) is None:
+            raise RuntimeError(f"{name!r} is planned without a number of rounds")
+        times = -(-planned // each)
+        return iter(self._progress(range(times), name, times))
+
+    def integers(self, below: int, size: int) -> np.ndarray:
+        """Return random numbers that depend on no row and are not released, such as the teacher of each row.
+
+        Parameters
+        ----------
+        below : int
+        size : int
+
+        Returns
+        -------
+        ndarray of int64, shape (size,)
+            Integers in [0, below).
+        """
+        return self._paid.rng.integers(below, size=size)
+
+    def random_bytes(self, n: int) -> bytes:
+        """Return random bytes that depend on no row and are not released, such as a key.
+
+        Parameters
+        ----------
+        n : int
+
+        Returns
+        -------
+        bytes
+        """
+        return self._paid.rng.bytes(n)
+
+    def permutation(self, n: int) -> np.ndarray:
+        """Return a random order of the numbers below a public one.
+
+        Parameters
+        ----------
+        n : int
+
+        Returns
+        -------
+        ndarray of int64, shape (n,)
+        """
+        return self._paid.rng.permutation(n)
+
+    def key(self) -> int:
+        """Return a random integer of 128 bits that depends on no row, such as the key of a public projection.
+
+        Returns
+        -------
+        int
+        """
+        return int.from_bytes(self.random_bytes(16), "little")
+
+    def scale(self, name: str) -> Any:
+        """Return the noise of a release as the plan says: sigma, the scale or the exponent.
+
+        Parameters
+        ----------
+        name : str
+
+        Returns
+        -------
+        float or Fraction
+        """
+        return self._noise[name]
+
+    def _next(self, name, size, kinds, verb, times=1):
+        """Return the mechanism of the next releases of this name in a word, and their noise; or refuse them."""
+        kind, noise = self._planned(name, size, kinds, verb, times), self._noise[name]
+        if isinstance(noise, tuple) and times > 1:
+            raise RuntimeError(f"{name!r} has noise for each release, and {times} were to be made at once")
+        return kind, noise[self._used[name]] if isinstance(noise, tuple) else noise
+
+    def _planned(self, name, size, kinds, verb, times=1):
+        """Return the mechanism of releases in a word; refuse those that are not planned."""
+        planned: Any = self._plan.get(name)
+        if planned is None:
+            raise RuntimeError(f"the plan has no release {name!r}: it names {', '.join(self._plan)}")
+        kind = kinds.get(type(planned))
+        if kind is None and isinstance(planned, Proved) and planned.mechanism in kinds.values():
+            kind = planned.mechanism
+        if kind is None:
+            raise RuntimeError(f"{name!r} is planned as {type(planned).__name__}, which run.{verb} does not make")
+        if not (is_integer(times) and 1 <= times <= self._left(name)):
+            raise RuntimeError(f"{name!r} is planned {planned.times} times, and was released {self._used[name]} times")
+        if size > planned.size:
+            raise RuntimeError(f"{name!r} is planned with at most {planned.size:,} entries, got {size:,}")
+        return kind
+
+    def _left(self, name):
+        """Return how many releases of this name may still be made."""
+        times = self._plan[name].times
+        return math.inf if times is None else times - self._used[name]
+
+    def _counted(self, name, made, times=1):
+        """Count releases of this name, now that they were made, and return what was released."""
+        self._used[name] += times
+        if self._shows:
+            self._paid.used[name] = self._used[name]
+        return made
+
+
+def _without_progress(rounds, what, most):
+    return rounds
+
+
+def _answered(piece, question, *public):
+    """Return the answer of a piece to a question, for sums over pieces."""
+    return _wide(question(piece, *public))
+
+
+def _wide(numbers):
+    """Return integers of 64 bits: narrower ones would wrap around in sums and products, and move by more than 1."""
+    numbers = np.asarray(numbers)
+    if numbers.dtype.kind not in "iub":
+        raise ValueError(f"sums over rows must be integers, got {numbers.dtype}")
+    return numbers.astype(np.int64, copy=False)

@@ -1,0 +1,1 @@
+"""How an undeclared table becomes codes: the survey, its looks, and the facts that follow from them."""
