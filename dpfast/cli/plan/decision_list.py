@@ -80,8 +80,8 @@ def decision_list(
         say(
             f"So many rows give an error of at most {alpha} with probability {1 - beta:g}, if some decision list makes "
             f"no error{flipped}. The bound derived here is the claim of dpfast.accounting.papers.decision_lists. "
-            "The paper's constants are those of Bun and Fang, Theorem 3.5, for labels that are never flipped, and are not "
-            "claimed."
+            "The paper's constants are those of Bun and Fang, Theorem 3.5, for labels that are never flipped, and are "
+            "not claimed."
         )
         say(
             f"A fit with at most {rules} rules and other parameters at their defaults has the exponent "
