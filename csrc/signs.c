@@ -116,6 +116,8 @@ DPF_BODY void count_ones(const int32_t *indices, size_t size, const uint64_t *ma
 
 /* ---- real entries ----------------------------------------------------- */
 
+enum { ROWS = 4, GROUP_OF_ROWS = 48, RUN = 128 };
+
 #define FOUR(b) (uint64_t)1 << (b), (uint64_t)2 << (b), (uint64_t)4 << (b), (uint64_t)8 << (b)
 #define SIXTEEN(b) FOUR(b), FOUR(b + 4), FOUR(b + 8), FOUR(b + 12)
 

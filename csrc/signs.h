@@ -33,7 +33,7 @@ void dpf_signs_matrix(const uint64_t key[2], size_t first, size_t d, size_t m, u
 void dpf_signs_csr(const int64_t *indptr, const int32_t *indices, const void *data, bool wide, size_t n,
                    const uint64_t *matrix, const uint64_t key[2], size_t m, void *DPF_RESTRICT out);
 
-/* The same for n dense rows of d numbers. Cost: n * d * m signed additions, for four rows at a time. */
+/* The same for n dense rows of d numbers. Cost: n * d * m signed additions; signs are unpacked once for 48 rows. */
 void dpf_signs_dense(const void *x, bool wide, size_t n, size_t d, const uint64_t *matrix, size_t m,
                      void *DPF_RESTRICT out);
 
