@@ -161,7 +161,7 @@ def check_facts(saved: Any) -> dict[str, Any] | None:
 
 def _figures(saved):
     """Return saved figures, checked: each has its numbers by their names, and texts that describe them."""
-    texts = ("of", "label")
+    texts = ("of", "label", "measure", "column", "group")
     for figure in saved.values() if isinstance(saved, dict) else [None]:
         for point in figure if isinstance(figure, list) else [figure]:
             if not isinstance(point, dict) or not all(

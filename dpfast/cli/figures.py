@@ -23,15 +23,15 @@ def figures_to_print(shown):
     return [figure for figure in shown if figure.text]
 
 
-def figures(estimator, X, y, rng, *, epsilon=None, neighbors=None, budget=None, units=None, rows_per_unit=1):
+def figures(estimator, X, y, rng, *, epsilon=None, neighbors=None, budget=None, units=None, rows_per_unit=1, by=()):
     """Return noisy figures of a model on some rows; together they are epsilon-DP for the relation.
 
-    They are the accuracy, counts of rows by class (for two classes with probabilities, by class and prediction) with
-    the share of the largest class and, for two classes with probabilities, the area under the ROC curve; each of these
-    releases has an equal part of epsilon. The model must not depend on the rows. If every row went to the
-    training or the test part by a coin of its own, neighbouring tables differ in one part only: a model from the
-    training part and these releases together are (epsilon, delta)-DP, no more. With `units`, each of which is in one
-    part only, at most `rows_per_unit` rows of each count, and epsilon is divided by this number.
+    They are the accuracy, counts of rows by class and prediction with what follows from them for each class, the share
+    of the largest class, for two classes with probabilities the area under the ROC curve, and figures of the groups of
+    each column in `by`; each of these releases has an equal part of epsilon. The model must not depend on the rows. If
+    every row went to the training or the test part by a coin of its own, neighbouring tables differ in one part only: a
+    model from the training part and these releases together are (epsilon, delta)-DP, no more. With `units`, each of
+    which is in one part only, at most `rows_per_unit` rows of each count, and epsilon is divided by this number.
 
     X may be an `Encoding`; y is then None. Of it, and of labels in a `LabelColumn`, only the rows with a label count.
     Under "replace" their number is private, and a replaced row may be one that is removed and one that is added: all
@@ -46,22 +46,30 @@ def figures(estimator, X, y, rng, *, epsilon=None, neighbors=None, budget=None, 
     from dpfast.accounting.numbers import exact
     from dpfast.base.others import labels_as_learned
     from dpfast.base.units import bounded_rows, own_generator
+    from dpfast.metrics.groups import ClassCounts
     from dpfast.metrics.ranking import usual_bins
     from dpfast.tables.encoding import Encoding
     from dpfast.tables.labels import LabelColumn, drop_missing
     from dpfast.tables.sources import pick_rows
 
     if units is not None:
-        X, y = pick_rows(X, y, bounded_rows(units, rows_per_unit, own_generator(rng)), len(units))
+        kept = bounded_rows(units, rows_per_unit, own_generator(rng))
+        X, y = pick_rows(X, y, kept, len(units))
+        by = by if kept is None else [each.pick(kept) for each in by]
     classes = estimator.classes_
-    two = len(classes) == 2 and hasattr(estimator, "predict_proba")
-    relation, part = neighbors or estimator.neighbors, exact("epsilon", epsilon or estimator.epsilon) / (2 + two)
+    two, pair = len(classes) == 2 and hasattr(estimator, "predict_proba"), len(classes) == 2
+    relation = neighbors or estimator.neighbors
+    part = exact("epsilon", epsilon or estimator.epsilon) / (2 + two + len(by))
     may_lack = isinstance(X, Encoding) or isinstance(y, LabelColumn)
     n, has_label = len(X if y is None else y), None
     if y is None:
-        y = X.labels()
+        y, in_groups = X.labels(), X.labelled
     elif may_lack:
         y, _, has_label = drop_missing(y, classes)
+        in_groups = has_label
+    else:
+        in_groups = None
+    by = by if in_groups is None else [each.pick(in_groups) for each in by]
     X, _ = pick_rows(X, None, has_label, n)
     bins = usual_bins(n, part / rows_per_unit, relation)
     charged = relation
@@ -70,32 +78,62 @@ def figures(estimator, X, y, rng, *, epsilon=None, neighbors=None, budget=None, 
     paid = {"epsilon": part / rows_per_unit, "neighbors": relation, "random_state": rng}
     true, predicted = _places(labels_as_learned(estimator, y), classes), _places(estimator.predict(X), classes)
     scores = estimator.predict_proba(X)[:, 1] if two else None
+    groups = [(each.name, *each.groups(estimator, X)) for each in by]
     if budget is not None:
         budget.charge(epsilon or estimator.epsilon, neighbors=charged, what={"model": "score"})
     accuracy = metrics.accuracy(true, predicted, **paid)
     shown = [Figure("accuracy", str(accuracy), _interval(accuracy))]
-    every = np.arange(len(classes) + 1)
-    # A row is in one cell of either matrix. With predictions, a class has as many noisy cells as there are classes.
-    cells = metrics.confusion_matrix(true, predicted if two else true, classes=every, **paid)
-    counts = cells.counts[:, :2].sum(axis=1) if two else np.diag(cells.counts)
-    deviation = cells.deviation * 2**0.5 if two else cells.deviation
-    largest = int(np.argmax(counts[:-1]))
-    rows = len(true) if relation == "replace" else max(1, counts.sum())
-    share = float(np.clip(counts[largest] / rows, 0, 1))
-    noise = deviation * (1 if relation == "replace" else float(np.hypot(1, len(counts) ** 0.5 * share)))
-    reach = 1.96 * float(np.hypot(noise / rows, (share * (1 - share) / rows) ** 0.5))
-    largest_class = {"value": share, "low": max(0.0, share - reach), "high": min(1.0, share + reach)}
-    text = f"{share:.3f}, {classes[largest]}: the accuracy of always saying that"
-    shown.append(Figure("largest class", text, largest_class | {"label": str(classes[largest])}))
+    every, known = np.arange(len(classes) + 1), len(true) if relation == "replace" else None
+    if pair:
+        cells = metrics.confusion_matrix(true, predicted, classes=every, **paid)
+        counts = ClassCounts.of_matrix(cells.counts[:, :2], cells.deviation)
+        found = counts.figures([0, 1], known, 0.95, cells.privacy)
+    else:
+        found = metrics.by_class(true, predicted, classes=every[:-1], **paid)
+    largest = max(found.classes[:-1], key=lambda each: each.share.value)
+    label = classes[largest.label]
+    text = f"{largest.share.value:.3f}, {label}: the accuracy of always saying that"
+    shown.append(Figure("largest class", text, _interval(largest.share) | {"label": str(label)}))
     if two:
         curve = metrics.roc(true == 1, scores, bins=bins, **paid)
-        shown.insert(0 if share > UNEVEN else 2, Figure("AUC", str(curve.auc), _interval(curve.auc)))
+        shown.insert(0 if largest.share.value > UNEVEN else 2, Figure("AUC", str(curve.auc), _interval(curve.auc)))
         shown.append(Figure("reliability", "", _points(curve.reliability)))
+    if pair:
         shown.append(Figure("confusion", "", _cells(cells, classes)))
-    reach = 0.0 if relation == "replace" else 1.96 * deviation * len(counts) ** 0.5
-    rows_interval = {"value": int(rows), "low": max(0.0, rows - reach), "high": rows + reach}
-    shown.append(Figure("rows", "", rows_interval))
+    shown.append(Figure("rows", "", _interval(found.rows) | {"value": round(found.rows.value)}))
+    shown.append(Figure("classes", "", list(_of_classes(found, classes))))
+    records = []
+    for name, values, column in groups:
+        asked = {"values": values, "classes": [0, 1] if pair else every[:-1], "probability": scores}
+        records += _of_groups(name, metrics.by_group(true, predicted, column, **asked, **paid), classes)
+    if by:
+        shown.append(Figure("groups", "", records))
     return shown
+
+
+def _of_classes(found, classes):
+    """Yield the figures of the classes for a model's file; those of rows with other labels have no label."""
+    for each in found.classes:
+        label = {} if each.label is None else {"label": str(classes[each.label])}
+        measures = [("rows", each.rows), ("share", each.share)]
+        if label:
+            measures += [("predicted", each.predicted), ("predicted share", each.predicted_share)]
+            measures += [("recall", each.recall), ("precision", each.precision)]
+        for name, figure in measures:
+            yield label | {"measure": name} | _interval(figure)
+
+
+def _of_groups(column, found, classes):
+    """Yield the figures of groups for a model's file; those of the rows with other values have no group."""
+    for each in found.groups:
+        of = {"column": column} | ({} if each.value is None else {"group": each.value})
+        measures = {"rows": each.rows, "accuracy": each.accuracy}
+        measures |= {"said": each.said, "came true": each.came_true, "error": each.error}
+        for name, figure in measures.items():
+            if figure is not None:
+                yield of | {"measure": name} | _interval(figure)
+        for label, figure in each.recall.items():
+            yield of | {"measure": "recall", "label": str(classes[label])} | _interval(figure)
 
 
 def _interval(figure):

@@ -26,6 +26,7 @@ from .files import (
     read_declared,
     settings_to_keep,
 )
+from .groups import asked_groups, show_groups
 from .models import MODELS, Name, estimator_of, parameters_of, read_share, reader_of, values_of, with_options_of
 from .outputs import add_figures, check_files, keep, learning
 from .report import answer, claim_of, errors, facts, output, progress, reporting, say, tell
@@ -132,6 +133,7 @@ class OutputOptions:
             help="Share of the rows kept apart to measure accuracy; 0 learns from all rows.",
         ),
     ] = 0.2
+    by: options.By = field(default_factory=list)
     out: options.Out = None
     json: options.Json = False
 
@@ -172,6 +174,10 @@ class FitOptions:
             raise ValueError(f"--test-share must be at least 0 and below 1, got {self.output.test_share}")
         if (self.privacy.unit is None) != (self.privacy.rows_per_unit is None):
             raise ValueError("--unit and --rows-per-unit go together")
+        if self.output.by and (not self.output.test_share or self.rare.scheduler is not None):
+            raise ValueError(
+                "--by measures the model on the test part, so it needs a --test-share above 0 and no cluster"
+            )
         check_files(self.output.out, DATA=data, schema=self.table.schema, budget=self.privacy.budget)
 
     @property
@@ -309,6 +315,7 @@ def _learn_on_cluster(state, data, asked, declaration, model, parameters):
 def _learn_here(state, data, asked, declaration, model, parameters, own, rng, notes):
     """Learn from the rows of the training part, and measure the model on the others."""
     start, label, privacy, rare = time.perf_counter(), asked.label.label, asked.privacy, asked.rare
+    by = asked_groups(asked.output.by, data, declaration, **asked.table.text.settings)
     text, memory, values = asked.table.text.settings, int(rare.memory * 1e9), None
     if declaration is not None:
         table = read_declared(data, declaration, rare.memory, **text)
@@ -347,7 +354,7 @@ def _learn_here(state, data, asked, declaration, model, parameters, own, rng, no
     )
     learned = Learned(estimator, out, n, values, read_in, learned_in, bits=bits, rows=(X, y))
     if test_share:
-        learned.shown = figures(estimator, X_test, y_test, rng, **of_persons(test))
+        learned.shown = figures(estimator, X_test, y_test, rng, **of_persons(test), by=[each.pick(test) for each in by])
         labels = X_test.labels() if y_test is None else y_test
         learned.exact = estimator.score(X_test, labels) if rare.show_private and len(labels) else None
     name_features(estimator, names, label, read_by["text"])
@@ -390,6 +397,7 @@ def _show(data, asked, declaration, model, learned):
     if learned.out is not None:
         summary.add_row("saved", Text(str(learned.out)))
     output.print(summary)
+    show_groups(learned.shown)
 
 
 def _plain(data, **options):

@@ -65,6 +65,15 @@ Ledger = Annotated[
     Path | None,
     _privacy("--budget", help="Charge this budget, a file made by dpfast budget, before anything is drawn."),
 ]
+By = Annotated[
+    list[str],
+    _output(
+        "--by",
+        metavar="COLUMNS",
+        help="Also show how good the model is by values of columns, as in sex,ward; ward=A,B names the values of "
+        "one that the model lacks. Repeatable.",
+    ),
+]
 Json = Annotated[bool, _output("--json", help="Print one JSON object for programs instead.")]
 SchemaFile = Annotated[
     Path | None, typer.Option(help="A .toml or .json file that declares the columns of the table; see dpfast schema.")

@@ -1,13 +1,14 @@
 """dpfast score: how good a saved model is on rows that it never saw, by noisy figures."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated
 
 import typer
 
 from .figures import figures, figures_to_keep, figures_to_print
 from .files import check_there, open_budget, settings_for
-from .options import Data, Epsilon, Json, Label, Ledger, Model, Relation, Seed, TextOptionsOfFit, spread
+from .groups import asked_groups, show_groups
+from .options import By, Data, Epsilon, Json, Label, Ledger, Model, Relation, Seed, TextOptionsOfFit, spread
 from .outputs import check_files
 from .predict import table_for
 from .report import answer, facts, output, reporting
@@ -25,6 +26,7 @@ class ScoreOptions:
         None
     )
     text: TextOptionsOfFit
+    by: By = field(default_factory=list)
     seed: Seed = None
     budget: Ledger = None
     json: Json = False
@@ -52,11 +54,13 @@ def score(model: Model, data: Data, asked: ScoreOptions):
         ledger = None if asked.budget is None else open_budget(asked.budget, neighbors)
         estimator = dpfast.load(model)
         text = settings_for(data, estimator, **asked.text.settings)
+        schema = getattr(getattr(estimator, "encoder_", None), "schema_", None)
+        by = asked_groups(asked.by, data, schema, **text)
         ways = asked.label, asked.threshold, asked.numbers
         X, y = table_for(estimator, model, data, *ways, labelled=True, **text)
         if neighbors == "replace" and not count_rows(X):  # else their number is private
             raise ValueError(f"{data} has no rows")
-        shown = figures(estimator, X, y, rng, epsilon=epsilon, neighbors=neighbors, budget=ledger)
+        shown = figures(estimator, X, y, rng, epsilon=epsilon, neighbors=neighbors, budget=ledger, by=by)
         relation = "replace one row" if neighbors == "replace" else "add or remove one row"
         seeded = "; drawn with a seed: reproducible, not private" if asked.seed is not None else ""
         claim = f"({epsilon:g}, 0)-DP for these rows, {relation}{seeded}"
@@ -68,3 +72,4 @@ def score(model: Model, data: Data, asked: ScoreOptions):
             summary.add_row(figure.name, figure.text)
         summary.add_row("privacy", claim)
         output.print(summary)
+        show_groups(shown)

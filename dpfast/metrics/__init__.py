@@ -8,6 +8,22 @@ rows must not depend on their values. Rows that the model did see, or that are m
 
 from .accuracy import accuracy, confusion_matrix
 from .figure import ConfusionMatrix, Figure, Reliability, Roc
+from .groups import Classes, ClassFigures, GroupFigures, Groups, by_class, by_group
 from .ranking import calibration, roc
 
-__all__ = ["ConfusionMatrix", "Figure", "Reliability", "Roc", "accuracy", "calibration", "confusion_matrix", "roc"]
+__all__ = [
+    "ClassFigures",
+    "Classes",
+    "ConfusionMatrix",
+    "Figure",
+    "GroupFigures",
+    "Groups",
+    "Reliability",
+    "Roc",
+    "accuracy",
+    "by_class",
+    "by_group",
+    "calibration",
+    "confusion_matrix",
+    "roc",
+]

@@ -116,10 +116,10 @@ class Reliability:
 class Counter:
     """Release a histogram of rows once: check, charge, then draw.
 
-    Replacing a row changes the counts by `moved` together; adding or removing a row changes their sum by one.
+    Replacing a row changes the counts by `moved` together, and adding or removing a row by `added`.
     """
 
-    def __init__(self, epsilon, neighbors, budget, random_state, *, moved=2):
+    def __init__(self, epsilon, neighbors, budget, random_state, *, moved=2, added=1):
         check_neighbors(neighbors)
         if budget is not None and not isinstance(budget, Budget):
             raise ValueError(f"budget must be None or a dpfast.accounting.Budget, got {budget!r}")
@@ -129,7 +129,7 @@ class Counter:
         )
         if not epsilon > 0:
             raise ValueError(f"epsilon must be a finite number > 0, got {epsilon!r}")
-        self._scale = (moved if neighbors == "replace" else 1) / exact("epsilon", epsilon)
+        self._scale = (moved if neighbors == "replace" else added) / exact("epsilon", epsilon)
         if self._scale > 1 << 52:
             raise ValueError(f"epsilon must ask for noise that 64-bit integers hold, got {epsilon!r}")
         self._budget, self._spend = budget, (epsilon, neighbors)
@@ -152,16 +152,21 @@ def check_level(level):
 def half_width(sampling, noise, level):
     """Return x with P(|N + L| <= x) = level, where N is normal and L Laplace with these standard deviations."""
     if noise == 0 or sampling > 50 * noise:
-        sampling, noise = math.hypot(sampling, noise), 0.0
-    if noise == 0:
-        return sampling * brentq(lambda x: 2 * ndtr(-x) - (1 - level), 0, 40)
+        return math.hypot(sampling, noise) * brentq(lambda x: 2 * ndtr(-x) - (1 - level), 0, 40)
     b = noise / math.sqrt(2)
     if sampling < 1e-9 * b:
         return -b * math.log(1 - level)
+    return brentq(lambda x: chance_beyond(x, sampling, noise) - (1 - level), 0, 60 * (sampling + b))
+
+
+def chance_beyond(x, sampling, noise):
+    """Return P(|N + L| > x) for x >= 0, where N is normal and L Laplace with these standard deviations."""
+    if noise == 0 or sampling > 50 * noise:
+        spread = math.hypot(sampling, noise)
+        return 2 * ndtr(-x / spread) if spread else float(x < 0)
+    b = noise / math.sqrt(2)
+    if sampling < 1e-9 * b:
+        return math.exp(-x / b)
     a, k = sampling, sampling / b
-
-    def beyond(x):
-        tail = math.exp(k * k / 2 - x / b + log_ndtr(x / a - k)) - math.exp(k * k / 2 + x / b + log_ndtr(-x / a - k))
-        return 2 * (ndtr(-x / a) + tail / 2) - (1 - level)
-
-    return brentq(beyond, 0, 60 * (a + b))
+    tail = math.exp(k * k / 2 - x / b + log_ndtr(x / a - k)) - math.exp(k * k / 2 + x / b + log_ndtr(-x / a - k))
+    return 2 * (ndtr(-x / a) + tail / 2)

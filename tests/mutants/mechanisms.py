@@ -69,4 +69,8 @@ MUTANTS = [
     _m("random: seeded runs look private", "random", "return not isinstance(rng.bit_generator, SystemKeyed)", "return False",
        "test_random.py learners/lists/test_decision_list.py"),
     _m("figures: factor 2 of moved cells dropped", "metrics/figure", "moved=2", "moved=1", "metrics"),
+    _m("groups: a row with a probability counted as one step", "metrics/groups", "moved=2 * steps, added=steps", "moved=2, added=1", "metrics/test_groups.py"),
+    _m("groups: a replaced row in one cell", "metrics/groups", "moved=2 * steps", "moved=steps", "metrics/test_groups.py"),
+    _m("classes: a wrong prediction counted once", "metrics/groups", "moved=2 if k == 2 else 4", "moved=2", "metrics/test_groups.py"),
+    _m("classes: an added row counted once", "metrics/groups", "added=1 if k == 2 else 2", "added=1", "metrics/test_groups.py"),
 ]  # fmt: skip
