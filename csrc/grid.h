@@ -10,4 +10,10 @@
  */
 void dpf_grid(const void *x, bool wide, size_t n, unsigned bits, int32_t *DPF_RESTRICT q, double *low, double *high);
 
+/*
+ * The sum of x * 2^bits over n floats, or doubles if `wide`, each clipped to [0, 1], 0 for NaN, and rounded to the nearest
+ * integer, ties to even. Requires bits <= 30 and n < 2^32. Cost: one read.
+ */
+int64_t dpf_grid_sum(const void *x, bool wide, size_t n, unsigned bits);
+
 #endif

@@ -18,14 +18,13 @@ DPF_BODY double NAME(_real)(KEY key) {
 DPF_BODY void NAME(_body)(const REAL *x, size_t n, unsigned bits, int32_t *DPF_RESTRICT q, double *low, double *high) {
     enum { CHUNK = 1024 };
     const double scale = (double)((uint64_t)1 << bits);
-    const double middle = 6755399441055744.0; /* 1.5 * 2^52: sums with it are rounded to integers */
     KEY lowest = LARGEST, highest = -LARGEST;
     int32_t nans = 0;
     for (size_t start = 0; start < n; start += CHUNK) {
         const size_t end = n - start < CHUNK ? n : start + CHUNK;
         for (size_t i = start; i < end; i++) {
             const REAL above = x[i] > -1 ? x[i] : -1, clipped = above < 1 ? above : 1;
-            const int32_t rounded = (int32_t)(((double)clipped * scale + middle) - middle), number = x[i] == x[i];
+            const int32_t rounded = (int32_t)(((double)clipped * scale + MIDDLE) - MIDDLE), number = x[i] == x[i];
             q[i] = rounded & -number;
             nans |= !number;
         }
@@ -42,6 +41,21 @@ DPF_BODY void NAME(_body)(const REAL *x, size_t n, unsigned bits, int32_t *DPF_R
 DPF_LEVELS(void, NAME(), NAME(_body),
            (const REAL *x, size_t n, unsigned bits, int32_t *DPF_RESTRICT q, double *low, double *high),
            (x, n, bits, q, low, high))
+
+DPF_BODY int64_t NAME(_sum_body)(const REAL *x, size_t n, unsigned bits) {
+    const double scale = (double)((uint64_t)1 << bits);
+    int64_t total = 0;
+    for (size_t i = 0; i < n; i++) {
+        const REAL above = x[i] > 0 ? x[i] : 0, clipped = above < 1 ? above : 1;
+        const double moved = (double)clipped * scale + MIDDLE; /* its low bits are the rounded integer */
+        int64_t low_bits;
+        memcpy(&low_bits, &moved, sizeof low_bits);
+        total += low_bits - INT64_C(0x4338000000000000);
+    }
+    return total;
+}
+
+DPF_LEVELS(int64_t, NAME(_sum), NAME(_sum_body), (const REAL *x, size_t n, unsigned bits), (x, n, bits))
 
 #undef REAL
 #undef KEY

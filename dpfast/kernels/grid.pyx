@@ -3,13 +3,14 @@ import numpy as np
 
 from dpfast.kernels.own import of_64_bits
 
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, int64_t
 from dpfast.kernels.arrays cimport address
 from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
 
 
 cdef extern from "grid.h" nogil:
     void dpf_grid(const void *x, bint wide, size_t n, unsigned bits, int32_t *q, double *low, double *high)
+    int64_t dpf_grid_sum(const void *x, bint wide, size_t n, unsigned bits)
 
 dpf_cpu_share(shared_level())
 
@@ -44,3 +45,33 @@ def to_grid(x, unsigned bits):
         with nogil:
             dpf_grid(real, wide, out.shape[0], bits, &out[0], &low, &high)
     return q, low, high
+
+
+@of_64_bits
+def unit_sum(x, unsigned bits):
+    """Return the sum of real numbers on the grid of 2**-bits, each clipped to [0, 1], in one read.
+
+    Parameters
+    ----------
+    x : ndarray of float32 or float64, shape (n,)
+        n below 2**32.
+    bits : int
+        At most 30.
+
+    Returns
+    -------
+    int
+        Sum of x clipped to [0, 1], times 2**bits, rounded to the nearest integer, halves to even; NaN counts as 0.
+    """
+    if x.dtype not in (np.float32, np.float64) or x.ndim != 1 or len(x) >= 2**32 or bits > 30:
+        raise ValueError("x must be float32 or float64 of shape (n,) with n below 2**32, and bits at most 30, "
+                         f"got {x.dtype} {x.shape} and {bits}")
+    x = np.require(x, None, "CA")
+    cdef const void *real = address(x)
+    cdef bint wide = x.dtype == np.float64
+    cdef size_t n = x.shape[0]
+    cdef int64_t total = 0
+    if n:
+        with nogil:
+            total = dpf_grid_sum(real, wide, n, bits)
+    return total

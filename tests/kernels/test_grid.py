@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from dpfast.kernels.grid import to_grid
+from dpfast.kernels.grid import to_grid, unit_sum
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -52,3 +52,22 @@ def test_extremes_of_reals_show_what_is_out_of_range_or_no_number(isa):
 def test_integers_are_refused():
     with pytest.raises(ValueError, match="float32 or float64 and bits at most 30, got int64 and 3"):
         to_grid(np.array([1]), 3)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("bits", [0, 1, 20, 30])
+def test_a_sum_of_reals_is_that_of_its_terms_clipped_and_rounded(isa, rng, dtype, bits):
+    ends = [-np.inf, -1e30, -1, -0.0, 0.5, 1, 1.5, 1e30, np.inf, np.nan, -np.nan, 2.0**-1074, 1 - 2.0**-25]
+    x = np.concatenate([rng.uniform(-0.5, 1.5, 2500), np.arange(9) / 2.0 ** (bits + 1), ends]).astype(dtype)
+    terms = np.rint(np.clip(np.nan_to_num(x.astype(float), posinf=2, neginf=-1), 0, 1) * 2.0**bits).astype(np.int64)
+    for size in (len(x), 2507, 7, 1, 0):
+        assert unit_sum(x[:size], bits) == terms[:size].sum()
+    assert unit_sum(x[::3], bits) == terms[::3].sum()
+
+
+def test_sums_refuse_other_types_and_shapes():
+    for x in (np.arange(3), np.zeros((2, 2)), np.zeros(3, np.float16)):
+        with pytest.raises(ValueError, match="x must be float32 or float64 of shape"):
+            unit_sum(x, 3)
+    with pytest.raises(ValueError, match="bits at most 30"):
+        unit_sum(np.zeros(3), 31)

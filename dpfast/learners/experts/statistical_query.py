@@ -26,7 +26,7 @@ from dpfast.accounting.curves.zcdp import SLACK
 from dpfast.accounting.papers.new_rows import query_deviation
 from dpfast.base.parameters import BETWEEN_0_AND_1, choice, count, described, estimator, parameter, real
 from dpfast.base.plan import Plan, Proved, Task
-from dpfast.kernels.grid import to_grid
+from dpfast.kernels.grid import unit_sum
 from dpfast.learners.experts.prepaid import Prepaid
 from dpfast.mechanisms.draws import read_only
 from dpfast.parts.blocks import slices
@@ -281,8 +281,7 @@ def _sum(tables, query):
         if values.dtype == bool:
             total += int(np.count_nonzero(values)) << _GRID_BITS
             continue
-        with np.errstate(all="ignore"):
-            values = np.fmin(np.fmax(values, 0), 1)  # NaN is 0
-        values = values if values.dtype == np.float32 else values.astype(np.float64, copy=False)
-        total += int(to_grid(values, _GRID_BITS)[0].sum(dtype=np.int64))
+        with np.errstate(over="ignore"):
+            values = values if values.dtype == np.float32 else values.astype(np.float64, copy=False)
+        total += unit_sum(values, _GRID_BITS)
     return total
