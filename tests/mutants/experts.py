@@ -25,7 +25,6 @@ MUTANTS = [
     _m("rwm: exponent doubled", "weighted_majority", "Fraction(run.scale(\"actions\")) / (1 << _GRID_BITS)", "2 * Fraction(run.scale(\"actions\")) / (1 << _GRID_BITS)", _RWM),
     _m("rwm: copied with its state", "prepaid", "    def __reduce__(self):\n        raise TypeError(", "    def __reduce__(self):\n        return object.__reduce_ex__(self, 2)\n        raise TypeError(", _RWM),
     _m("queries: count of rows unpaid", "statistical_query", 'releases = p.n_queries + (task.neighbors == "add-remove")', "releases = p.n_queries", _SQ),
-    _m("queries: values not clipped", "statistical_query", "values = np.fmin(np.fmax(values, 0), 1)  # NaN is 0", "values = np.fmax(values, 0)", _SQ),
     _m("queries: counted after they ran", "statistical_query",
        "        self._count(len(queries))  # before the first query runs\n        sums = [self._parts.sum(_sum, query) for query in queries]\n",
        "        sums = [self._parts.sum(_sum, query) for query in queries]\n        self._count(len(queries))\n", _SQ),

@@ -15,6 +15,8 @@ MUTANTS = [
     _m("noise: a guard of one side", "csrc/noise.c", "if (level > guard && h < level - guard) return KEPT;", "if (h < level) return KEPT;", "kernels/test_noise.py"),
     _m("sparse vector: a guard of one side", "csrc/sparse_vector.c", "const double low = floor(fmax(0, least / hazard * (1 - slack)));", "const double low = floor(most / hazard * (1 + slack));", "kernels/test_sparse_vector.py"),
     _m("sparse vector: a count that moved keeps its wait", "csrc/sparse_vector.c", "            tests->failing = 0;\n            tests->passing = false;\n", "", "kernels/test_sparse_vector.py mechanisms/test_above_threshold.py"),
+    _m("queries: values not clipped from above", "csrc/grid_real.h", "const REAL above = x[i] > 0 ? x[i] : 0, clipped = above < 1 ? above : 1;", "const REAL above = x[i] > 0 ? x[i] : 0, clipped = above;", "kernels/test_grid.py learners/experts/test_statistical_query.py"),
+    _m("queries: values not clipped from below", "csrc/grid_real.h", "const REAL above = x[i] > 0 ? x[i] : 0, clipped", "const REAL above = x[i], clipped", "kernels/test_grid.py learners/experts/test_statistical_query.py"),
     _m("cover: a guard of one side", "csrc/cover.c", "target - before > guard;", "target - before > 0;", "kernels/test_cover.py"),
     _m("cover: negated candidates forget the rows left", "csrc/cover.c", "negated[k] = whole - plain[k];", "negated[k] = -plain[k];", "kernels/test_cover.py"),
     _m("unit rows: rows are not shrunk for rounding", "csrc/unit_rows.c", "ldexp(1 - 0x1p-20, (int)bits)", "ldexp(1, (int)bits)", "kernels/test_unit_rows.py premises"),
