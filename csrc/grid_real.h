@@ -46,8 +46,8 @@ DPF_BODY int64_t NAME(_sum_body)(const REAL *x, size_t n, unsigned bits) {
     const double scale = (double)((uint64_t)1 << bits);
     int64_t total = 0;
     for (size_t i = 0; i < n; i++) {
-        const REAL above = x[i] > 0 ? x[i] : 0, clipped = above < 1 ? above : 1;
-        const double moved = (double)clipped * scale + MIDDLE; /* its low bits are the rounded integer */
+        const REAL least = x[i] > 0 ? x[i] : 0, unit = least < 1 ? least : 1;
+        const double moved = (double)unit * scale + MIDDLE; /* its low bits are the rounded integer */
         int64_t low_bits;
         memcpy(&low_bits, &moved, sizeof low_bits);
         total += low_bits - INT64_C(0x4338000000000000);
