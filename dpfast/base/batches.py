@@ -61,11 +61,11 @@ def _of_stream(model, method, X):
 def _lazy(model, name, X):
     """Return a Series or DataFrame for a DataFrame, an array for an array, a list for a list of delayed tables."""
     check_is_fitted(model)
-    model = _released(model)
+    model = _public_part(model)
     if isinstance(X, list | tuple):
         from dask.delayed import delayed
 
-        predicted = delayed(_predicted, pure=False)
+        predicted = delayed(_predict_rows, pure=False)
         return [predicted(each, model, name) for each in X]
     columns = _columns(model, name)
     if hasattr(X, "to_bag"):
@@ -73,10 +73,10 @@ def _lazy(model, name, X):
         return X.map_partitions(_predicted_frame, model, name, columns, meta=meta)
     X = X.rechunk({1: -1})
     shape = {"drop_axis": 1} if columns is None else {"chunks": (X.chunks[0], (len(columns),))}
-    return X.map_blocks(_predicted, model, name, dtype=_no_rows(model, name, columns).dtype, **shape)
+    return X.map_blocks(_predict_rows, model, name, dtype=_no_rows(model, name, columns).dtype, **shape)
 
 
-def _released(model):
+def _public_part(model):
     """Return the model without the attributes that only its owner may have."""
     model = copy.copy(model)
     for name in ("budget", "random_state"):
@@ -99,7 +99,7 @@ def _no_rows(model, name, columns):
     return np.empty((0,) if columns is None else (0, len(columns)), dtype)
 
 
-def _predicted(X, model: Any, name: str):
+def _predict_rows(X, model: Any, name: str):
     if X.shape[0] == 0:
         return _no_rows(model, name, _columns(model, name))
     predicted = getattr(model, name)(X)
@@ -107,7 +107,7 @@ def _predicted(X, model: Any, name: str):
 
 
 def _predicted_frame(X, model, name, columns):
-    return _as_frame(_predicted(X, model, name), X.index, columns)
+    return _as_frame(_predict_rows(X, model, name), X.index, columns)
 
 
 def _as_frame(predicted, index, columns):

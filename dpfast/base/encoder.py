@@ -157,7 +157,7 @@ class TableEncoder(TransformerMixin, PrivateParameters, BaseEstimator):
 
         return "\n".join([repr(self), str(self.privacy_), *lines_of_discovery(self)])
 
-    def _declared(self, encoding: Any) -> Self:
+    def _set_declared(self, encoding: Any) -> Self:
         """Set the attributes for a schema that declares a whole table; nothing is spent."""
         self._reads(encoding)
         found: dict[str, dict[str, Any]] = {}
@@ -179,7 +179,7 @@ class TableEncoder(TransformerMixin, PrivateParameters, BaseEstimator):
         p = self._checked()
         encoding = source.encode(p.schema, None)
         if not p.schema.to_find:
-            self._declared(encoding)
+            self._set_declared(encoding)
             return encoding
         if not encoding.n and self.neighbors == "replace":
             raise ValueError("X must have at least one row, the table has none")

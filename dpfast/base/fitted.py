@@ -96,7 +96,7 @@ class ModelReader:
         if self._encoder is not None:
             schema, model = self._encoder.schema_, self._model
             if model.schema is None or isinstance(model.schema, str) or self._encoder._nameless:
-                X = self._named(X)
+                X = self._with_names(X)
             if isinstance(X, str | os.PathLike):
                 raise ValueError("X must be a table in memory; dpfast.files.read_codes reads files by encoder_.schema_")
             if not isinstance(X, CodeTable):
@@ -105,7 +105,7 @@ class ModelReader:
                 raise ValueError("X is a table of codes, of another schema than the model's")
         return self._form.coded(X)
 
-    def _named(self, X):
+    def _with_names(self, X):
         """Return X with the names of the columns of the fit, for models of undeclared tables."""
         X = as_objects(X) if isinstance(X, list | tuple) else with_text_names(X)
         if isinstance(X, CodeTable) or not hasattr(X, "shape"):

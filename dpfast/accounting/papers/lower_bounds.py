@@ -140,11 +140,15 @@ def shattered_lower_bound(
         if k < 1 or share >= 0.5:
             continue
         seen = math.log((share + Q) / (1 + 2 * Q)) + log_cosh
-        best = max(best, seen / _log_kept(-math.expm1(-epsilon / 2) * p / k), math.log(2 * share) / _log_kept(p / k))
+        best = max(
+            best,
+            seen / _log_complement(-math.expm1(-epsilon / 2) * p / k),
+            math.log(2 * share) / _log_complement(p / k),
+        )
     return math.ceil(best * (1 - 1e-12))
 
 
-def _log_kept(share: float) -> float:
+def _log_complement(share: float) -> float:
     """Return ln(1 - share)."""
     return math.log1p(-share) if share < 1 else -math.inf
 

@@ -200,7 +200,7 @@ class FiniteClassLearner(CountedClassifier, name="finite-class"):
             model = FunctionModel(drawn, number, self.hypotheses[drawn], rows.classes)
         else:
             model = PointModel(drawn, number, bits.unpack(table.rows[[drawn]], table.shape[1])[0].astype(np.int64))
-        return self.count(model, run, lambda: rows.sum(_confused, model, rows.n_classes))
+        return self.count(model, run, lambda: rows.sum(_count_confusion, model, rows.n_classes))
 
     def prepare(self, rows: Rows) -> np.ndarray:
         """Return the errors of each hypothesis, exact and private; a function of others may fail here.
@@ -318,7 +318,7 @@ def _function_errors(piece, hypotheses, classes):
     return np.array([np.count_nonzero(_codes(h, piece.rows, classes) != piece.labels) for h in hypotheses])
 
 
-def _confused(piece, model, classes):
+def _count_confusion(piece, model, classes):
     if isinstance(model, FunctionModel):  # a label that is no class counts as the first; `predict` refuses it
         predicted = np.maximum(_codes(model.function, piece.rows, model.classes), 0)
     else:

@@ -38,7 +38,7 @@ class Prepaid(PrivateParameters):
         """
         raise NotImplementedError
 
-    def _prepared(self) -> Any:
+    def _read_parameters(self) -> Any:
         """Return the checked parameters, which are those of the claim; the object does not keep its seed."""
         self._paid: Any = self._checked()
         del self.random_state

@@ -117,7 +117,7 @@ class StatisticalQueryOracle(Prepaid):
     ) -> None:
         self.epsilon, self.delta, self.n_queries, self.noise = epsilon, delta, n_queries, noise
         self.neighbors, self.budget, self.random_state = neighbors, budget, random_state
-        p = self._prepared()
+        p = self._read_parameters()
         self._parts = parts_of(*(data if isinstance(data, tuple) else (data,))).map(AsRead)
         n = sum(self._parts.each(_size))
         if not n:

@@ -110,7 +110,7 @@ class RandomizedWeightedMajority(Prepaid):
     calibration: str = parameter("tight", choice("tight", "paper"))
 
     def __post_init__(self) -> None:
-        p = self._prepared()
+        p = self._read_parameters()
         self._past: list[Any] = []  # (learning rate, rounds, loss, losses of all experts) of earlier phases
         self._rounds, self._waiting = 0, False
         self._begin(_FIRST if p.horizon is None else p.horizon)
@@ -152,7 +152,7 @@ class RandomizedWeightedMajority(Prepaid):
         """
         if losses is not None:
             with self._access.hold():
-                return int(self._played(self._one_round(losses))[0])
+                return int(self._play_block(self._one_round(losses))[0])
         if self.n_experts is None:
             raise ValueError("n_experts= must be given to act before any losses are known")
         with self._access.hold():
@@ -223,10 +223,10 @@ class RandomizedWeightedMajority(Prepaid):
                 if block.ndim != 2:
                     raise ValueError(f"losses must have shape (n, d), got {block.shape}")
             with self._access.hold():
-                followed.append(self._played(block))
+                followed.append(self._play_block(block))
         return np.concatenate(followed)
 
-    def _played(self, block):
+    def _play_block(self, block):
         """Return the experts drawn in the rounds of one block."""
         self._ready(block.shape[0])
         rows = self._rows(block)

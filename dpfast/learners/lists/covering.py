@@ -105,7 +105,7 @@ class Conditions:
         if conjunctions == 1:
             self.count = table.shape[1]
         else:
-            self._columns, self._codes = conjunction_columns(_packed(table), conjunctions, negations)
+            self._columns, self._codes = conjunction_columns(_pack(table), conjunctions, negations)
             self.count = len(self._columns)
         self.candidates = (1 + self._negated) * self.count
 
@@ -120,7 +120,7 @@ class Conditions:
             if self._codes is not None and parts.only is not None:
                 parts = parts.map(_with_rows, BitMatrix.from_columns(frozen(self._columns), len(self._table)))
             elif self._codes is not None:
-                parts = parts.map(_conjoined, *self._made_of)
+                parts = parts.map(_conjoin, *self._made_of)
             rest = Rest(parts, classes, (1,) * classes if rows_count is None else rows_count)
             return cover.Counts(rest, None, None, rest.first, *options)
         codes, n = parts.only.labels, len(self._table)
@@ -146,11 +146,11 @@ class Conditions:
         return tuple(Literal(int(code) // 2, bool(code % 2)) for code in self._codes[feature] if code >= 0)
 
 
-def _packed(table):
+def _pack(table):
     return table.pack() if isinstance(table, CodeBits) else table
 
 
-def _conjoined(piece, conjunctions, negations):
+def _conjoin(piece, conjunctions, negations):
     """Return the piece with all conjunctions as its columns."""
     return Piece(piece.X, piece.labels, partial(_conjunction_bits, piece.image, conjunctions, negations))
 
@@ -161,7 +161,7 @@ def _with_rows(piece, rows):
 
 
 def _conjunction_bits(image, conjunctions, negations, X):
-    table = _packed(image(X))
+    table = _pack(image(X))
     columns, _ = conjunction_columns(table, conjunctions, negations)
     return BitMatrix.from_columns(frozen(columns), len(table))
 
@@ -228,10 +228,12 @@ class Rest:
 
     def cover_last(self, feature, negated):
         """Return the totals of the rows that remain after a further literal."""
-        return self._weights * self._parts.sum(_left_by_class, (*self._literals, (feature, negated)), self._classes)
+        return self._weights * self._parts.sum(
+            _count_left_by_class, (*self._literals, (feature, negated)), self._classes
+        )
 
     def _ask(self, literals):
-        answer = self._weights[:, np.newaxis] * self._parts.sum(_left_by_feature, literals, self._classes)
+        answer = self._weights[:, np.newaxis] * self._parts.sum(_count_left_by_feature, literals, self._classes)
         return np.ascontiguousarray(answer[:, :-1]), answer[:, -1].copy()
 
 
@@ -243,7 +245,7 @@ class _Known(NamedTuple):
     counts: np.ndarray | None = None
 
 
-def _left(piece, literals):
+def _rows_left(piece, literals):
     """Return what is cached for some of the first of these literals, and the rows that remain after all, packed."""
     known = piece.memo.get(_Known)
     if known is None or literals[: len(known.literals)] != known.literals:
@@ -254,9 +256,9 @@ def _left(piece, literals):
     return known, left
 
 
-def _left_by_feature(piece, literals, classes):
+def _count_left_by_feature(piece, literals, classes):
     """Return counts of the remaining rows, shape (classes, features), with a last column for their totals."""
-    known, left = _left(piece, literals)
+    known, left = _rows_left(piece, literals)
     newly = np.empty_like(left)
     covered = bits.bitwise_andnot(known.left, left, newly)
     count = _of_codes if isinstance(piece.rows, CodeBits | SparseBits) else _of_bits
@@ -268,8 +270,8 @@ def _left_by_feature(piece, literals, classes):
     return np.column_stack([counts, _by_class(piece, left, classes)])
 
 
-def _left_by_class(piece, literals, classes):
-    return _by_class(piece, _left(piece, literals)[1], classes)
+def _count_left_by_class(piece, literals, classes):
+    return _by_class(piece, _rows_left(piece, literals)[1], classes)
 
 
 def _by_class(piece, left, classes):

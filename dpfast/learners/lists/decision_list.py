@@ -171,7 +171,7 @@ class DecisionListClassifier(PrivateClassifier, name="decision-list"):
             check_memory(None if task.in_parts else task.n_rows, d, self.conjunctions, self.negations)
         features = condition_count(d, self.conjunctions, self.negations)
         rounds = min(features + 1, self._longest(task) or features + 1)
-        planned = self._planned(task, rounds)
+        planned = self._make_plan(task, rounds)
         sizes = {} if planned.sizes is None else {"class sizes": _counts(planned.sizes, k)}
         counts = {} if planned.counts is None else {self._counts_name: _counts(planned.counts, rounds * k)}
         rules = Proved("exponential", planned.exponent, planned.cost, size=(2 * features + 1) * k, times=rounds)
@@ -194,7 +194,7 @@ class DecisionListClassifier(PrivateClassifier, name="decision-list"):
         planned: Any = plan["rules"]
         n, k, rounds, size = rows.n, rows.n_classes, planned.times, planned.size
         exponent, rules = run.scale("rules"), list[Rule]()
-        run.show(lambda: ListModel(_ended(rules)))
+        run.show(lambda: ListModel(_close_list(rules)))
         weights = None
         if "class sizes" in plan:
             sizes = run.release("class sizes", rows.sum(class_sizes, k))
@@ -211,7 +211,7 @@ class DecisionListClassifier(PrivateClassifier, name="decision-list"):
         for feature, negated, number in drawn:
             rules.append(Rule(rows.prepared.literals(feature, negated), int(number)))
         if self._counts_name not in plan:
-            return ListModel(_ended(rules))
+            return ListModel(_close_list(rules))
         noise = _noise(plan[self._counts_name])
         counts = run.release(self._counts_name, rows.sum(class_counts, tuple(rules), k))
         numbers = [rule.label for rule in rules]
@@ -224,7 +224,7 @@ class DecisionListClassifier(PrivateClassifier, name="decision-list"):
 
     def _claim(self, task, rounds):
         """Return the theorem about all draws, for replays."""
-        planned = self._planned(task, rounds)
+        planned = self._make_plan(task, rounds)
         moved = task.changed_rows * (1 + self._weight) * task.rows_per_unit  # the scores of a draw, by one unit
         return Claim(float(moved * planned.exponent), planned.rules_cost)
 
@@ -257,7 +257,7 @@ class DecisionListClassifier(PrivateClassifier, name="decision-list"):
         shares = self._shares(task.epsilon, task.delta)
         return usual_length(shares.alone(LENGTHS[0], task.rows_per_unit), task.n_rows)
 
-    def _planned(self, task, rounds):
+    def _make_plan(self, task, rounds):
         """Return the plan of a list of at most so many rules; sizes weigh two classes only."""
         shares, two = self._shares(task.epsilon, task.delta), task.n_classes == 2
         if not task.noise:
@@ -361,6 +361,6 @@ def _noise(release):
     return CountNoise(release.mechanism == "gaussian", release.noise)
 
 
-def _ended(rules):
+def _close_list(rules):
     """Return the rules of a list; one that was interrupted ends with the first class."""
     return tuple(rules) if rules and not rules[-1].literals else (*rules, Rule((), 0))

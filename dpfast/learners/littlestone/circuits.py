@@ -28,7 +28,7 @@ class Circuits:
             return False
         key = members, t, kept
         if key not in self._known:
-            self._known[key] = self._stays(members, t, kept) if t < 2 else self._packed(members, t, kept)
+            self._known[key] = self._stays(members, t, kept) if t < 2 else self._pack(members, t, kept)
         return self._known[key]
 
     def _stays(self, members, t, kept):
@@ -45,7 +45,7 @@ class Circuits:
                     return True
         return False
 
-    def _packed(self, members, t, kept):
+    def _pack(self, members, t, kept):
         used, number = 0, 0
         while number <= self._most:
             circuit = self.circuit(members, t, used, kept)

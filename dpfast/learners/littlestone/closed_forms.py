@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from dpfast.base.parameters import count
 
-from .decomposition import Schedule, grown
+from .decomposition import Schedule, grow
 from .hypothesis_class import ClassCost, HypothesisClass, check_labels
 
 _MOST_POINTS = 1 << 62
@@ -26,7 +26,7 @@ class _ClosedForm(HypothesisClass):
         return type(self)(self.n_points)
 
     def _tree(self, schedule, depth):
-        return grown(self, lambda part, depth: part._question(schedule, depth), depth)
+        return grow(self, lambda part, depth: part._question(schedule, depth), depth)
 
     def _question(self, schedule, depth):
         """Return the point that such a tree asks for at this depth, or None for a leaf."""
@@ -147,11 +147,11 @@ class PointFunctions(_ClosedForm):
             return self.n_points, frozenset(), False
         return self.n_points, self._points, self._complement
 
-    def _saved(self):
+    def _to_document(self):
         return {"n_points": self.n_points, "points": sorted(self._points), "complement": self._complement}
 
     @classmethod
-    def _from_saved(cls, saved):
+    def _from_document(cls, saved):
         whole = cls(saved["n_points"])
         points = whole.check_points(saved["points"]).tolist()
         return whole._part(points, bool(saved["complement"]))
@@ -246,9 +246,9 @@ class Thresholds(_ClosedForm):
         for radius in radii:
             fine = errors <= radius
             first, last = np.flatnonzero(np.diff(fine.astype(np.int8), prepend=0, append=0)).reshape(-1, 2).T
-            yield self._intersected(low[first], high[last - 1])
+            yield self._intersect(low[first], high[last - 1])
 
-    def _intersected(self, low, high):
+    def _intersect(self, low, high):
         """Return the members within increasing disjoint intervals."""
         if len(self._low) == 1:
             low, high = np.maximum(low, self._low[0]), np.minimum(high, self._high[0])
@@ -293,11 +293,11 @@ class Thresholds(_ClosedForm):
         low, high = np.delete(self._low, joined + 1), np.delete(self._high, joined)
         return self.n_points, tuple(low.tolist()), tuple(high.tolist())
 
-    def _saved(self):
+    def _to_document(self):
         return {"n_points": self.n_points, "low": self._low.tolist(), "high": self._high.tolist()}
 
     @classmethod
-    def _from_saved(cls, saved):
+    def _from_document(cls, saved):
         low, high = np.array(saved["low"], np.int64), np.array(saved["high"], np.int64)
         whole = cls(saved["n_points"])
         inside = low.shape == high.shape and (low >= 0).all() and (high <= whole.n_points).all()

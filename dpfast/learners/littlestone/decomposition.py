@@ -151,7 +151,7 @@ class Tree:
         return f"<Tree of depth {self.depth} with {len(self.leaves())} leaves>"
 
 
-def grown(root, question, depth):
+def grow(root, question, depth):
     """Return the tree from this class and depth on; `question(class, depth)` gives its points, and None for a leaf."""
     tree = Tree(root)
     waiting = [(tree, depth)]

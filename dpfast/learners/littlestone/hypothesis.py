@@ -29,7 +29,7 @@ class Hypothesis:
         points = self._domain.check_points(points)
         return self._domain._labels(self._code, points)
 
-    def _saved(self):
+    def _to_document(self):
         """Return what `read_hypothesis` reads, for JSON: the code, or for a majority a list of [code, votes]."""
         return _plain(self._code)
 
@@ -57,7 +57,7 @@ class Majority(Hypothesis):
         ones = sum(votes * self._domain._labels(code, points).astype(np.int64) for code, votes in self._code)
         return (2 * ones > total).astype(np.uint8)
 
-    def _saved(self):
+    def _to_document(self):
         return [[_plain(code), votes] for code, votes in self._code]
 
     def __repr__(self):
@@ -73,7 +73,7 @@ def majority(hypothesis_class, codes):
 
 
 def read_hypothesis(saved, hypothesis_class):
-    """Return the function of this class that `_saved` wrote; refuse invalid values."""
+    """Return the function of this class that `_to_document` wrote; refuse invalid values."""
     domain = hypothesis_class._root()
     if not isinstance(saved, list):
         return Hypothesis(domain, _code(saved, domain))

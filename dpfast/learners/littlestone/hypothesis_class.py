@@ -49,7 +49,7 @@ class HypothesisClass(ABC):
     - `_degree(p, d)`: the (p, d)-decomposition dimension, for d >= LDim
     - `_tree(schedule, depth)`: a `Tree` that the schedule allows from this depth on, for an attainable degree
     - `_key()`: the value by which two classes of the same type are compared
-    - `_saved()`: the class as JSON values, and the class method `_from_saved(saved)`, which reads them
+    - `_to_document()`: the class as JSON values, and the class method `_from_document(saved)`, which reads them
     """
 
     _degree: Callable[[int, int], int]

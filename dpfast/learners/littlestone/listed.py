@@ -12,12 +12,12 @@ from numpy.typing import ArrayLike
 from dpfast.base.parameters import count
 from dpfast.kernels import bits, classes
 
-from .decomposition import Reduction, Schedule, grown
+from .decomposition import Reduction, Schedule, grow
 from .hypothesis_class import ClassCost, HypothesisClass, check_labels
 from .searches import BitTable, Search, SearchGivenUp, number
 
 
-def _bounded(search):
+def _limit_recursion(search):
     """Decorate a search so that a recursion beyond Python's limit raises SearchGivenUp."""
 
     @wraps(search)
@@ -62,7 +62,7 @@ class FiniteClass(HypothesisClass):
     """
 
     def __init__(self, table: Any, *, max_nodes: int = 10**7) -> None:
-        rows = _checked(table)
+        rows = _check_table(table)
         kept = np.sort(np.unique(rows, axis=0, return_index=True)[1]) if len(rows) > 1 else np.arange(len(rows))
         self._shared = BitTable(rows[kept].view(bool), count(1).read("max_nodes", max_nodes))
         self._members, self.size = self._shared.everyone, len(kept)
@@ -91,7 +91,7 @@ class FiniteClass(HypothesisClass):
     def littlestone_dimension(self) -> int:
         return Search(self._shared).dimension(number(self._members))
 
-    @_bounded
+    @_limit_recursion
     def reduction_depth(self, dimension: int, *, at_most: int | None = None) -> int | None:
         search = Search(self._shared, Reduction(count(0).read("dimension", dimension)))
         most = max(0, min(self.n_points, self.size - 1))
@@ -144,7 +144,7 @@ class FiniteClass(HypothesisClass):
     def _soa_code(self):
         return self._shared.code(Search(self._shared).soa(number(self._members)))
 
-    @_bounded
+    @_limit_recursion
     def _degree(self, p, d):
         if self.size < 2:
             return self.size - 1
@@ -156,12 +156,12 @@ class FiniteClass(HypothesisClass):
             r for r in range(top + 1) if Search(self._shared, Schedule(p, d, r)).valid(number(self._members), 0)
         )
 
-    @_bounded
+    @_limit_recursion
     def _tree(self, schedule, depth):
         search = Search(self._shared, schedule)
-        return grown(self, lambda part, depth: search.question(number(part._members), depth), depth)
+        return grow(self, lambda part, depth: search.question(number(part._members), depth), depth)
 
-    @_bounded
+    @_limit_recursion
     def _essential_between(self, p, d, degree):
         found = Search(self._shared, Schedule(p, d, degree)).essential(number(self._members))
         return [self._shared.code(labels) for labels in found]
@@ -169,7 +169,7 @@ class FiniteClass(HypothesisClass):
     def _key(self):
         return self._shared.table.shape, self._shared.table.tobytes(), self._members.tobytes()
 
-    def _saved(self):
+    def _to_document(self):
         table = self._shared.table
         return {
             "table": [row.tobytes().hex() for row in np.packbits(table, axis=1)],
@@ -179,7 +179,7 @@ class FiniteClass(HypothesisClass):
         }
 
     @classmethod
-    def _from_saved(cls, saved):
+    def _from_document(cls, saved):
         packed = np.array([list(bytes.fromhex(row)) for row in saved["table"]], np.uint8)
         if packed.shape[1] != -(-saved["n_points"] // 8):
             raise ValueError(f"rows of {saved['n_points']} points, {packed.shape[1]} bytes each")
@@ -196,7 +196,7 @@ class FiniteClass(HypothesisClass):
         return isinstance(code, int) and 0 <= code < len(self._shared.table)
 
     def __reduce__(self):  # without the cache of searches, which may contain private subclasses
-        return _restored, (self._shared.table, self._shared.max_nodes, self._members, self.size)
+        return _restore, (self._shared.table, self._shared.max_nodes, self._members, self.size)
 
     def __repr__(self):
         return f"FiniteClass({self.size} hypotheses on {self.n_points} points)"
@@ -226,7 +226,7 @@ def littlestone_dimension(table: Any) -> int:
     return FiniteClass(table).littlestone_dimension()
 
 
-def _checked(table):
+def _check_table(table):
     """Return the table as uint8 of shape (n_hypotheses, n_points)."""
     if not isinstance(table, np.ndarray):
         table = [np.asarray(row) for row in table]
@@ -246,7 +246,7 @@ def _checked(table):
     return np.ascontiguousarray(table.astype(np.uint8))
 
 
-def _restored(table, max_nodes, members, size):
+def _restore(table, max_nodes, members, size):
     whole = object.__new__(FiniteClass)
     whole._shared = BitTable(np.array(table), max_nodes)
     whole._members, whole.size = members, size

@@ -160,7 +160,7 @@ class OnlineLittlestoneLearner(PointStream):
             bottom_score=mechanism.bottom_score,
         )
 
-    def _uncounted(self, numbers):
+    def _test_releases(self, numbers):
         return {"tests": Proved("threshold", numbers.threshold_epsilon, times=None)}
 
     def _new_state(self, p, numbers, run, paid):
@@ -188,7 +188,7 @@ class _Teachers(Following):
         for i, x, y in zip(chosen.tolist(), points.tolist(), labels.tolist(), strict=True):
             self.teachers[i] = self.teachers[i].restrict(x, y)
 
-    def _fired(self):
+    def _draw_next(self):
         """Draw the next hypothesis, and start a new interval."""
         drawn = self.run.draw("hypotheses", 1, self._draw)
         hypothesis = None if drawn is None else self.whole._hypothesis(drawn)

@@ -175,13 +175,13 @@ class PrivatePointClassifier(PrivateParameters, ClassifierMixin, BaseEstimator):
 
     def _released(self):
         kind = {"kind": type(self.hypothesis_class).__name__}
-        return {"class": kind | self.hypothesis_class._saved(), "hypothesis": self.hypothesis_._saved()}
+        return {"class": kind | self.hypothesis_class._to_document(), "hypothesis": self.hypothesis_._to_document()}
 
     def _restore(self, released):
         saved = released["class"]
         if saved["kind"] not in _KINDS:
             raise ValueError(f"unknown kind of class {saved['kind']!r}")
-        self.hypothesis_class = _KINDS[saved["kind"]]._from_saved(saved)
+        self.hypothesis_class = _KINDS[saved["kind"]]._from_document(saved)
         self.hypothesis_ = read_hypothesis(released["hypothesis"], self.hypothesis_class)
 
     def __sklearn_tags__(self):

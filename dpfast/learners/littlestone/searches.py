@@ -121,11 +121,11 @@ class Search:
             return found
         if most <= failed:
             return None
-        found = self._reduced(members, most)
+        found = self._reduce(members, most)
         self._reductions[members] = (max(failed, most), None) if found is None else (failed, found)
         return found
 
-    def _reduced(self, members, most):
+    def _reduce(self, members, most):
         top, astray = self.dimension(members), {}
         for x, one, zero in self.sides(members):
             keeps = self.dimension(one) == top, self.dimension(zero) == top
@@ -133,17 +133,17 @@ class Search:
                 return [x]
             astray[x] = zero if keeps[0] else one  # the members that leave the path of SOA at x
         if top > 1:
-            return self._hit_or_not(members, top, astray, most)
+            return self._find_hitting_set(members, top, astray, most)
         distinct = list({member: x for x, member in astray.items()}.values())  # each removes one member
         size = members.bit_count()
         return distinct[: size - 1] if size - 1 <= most else None
 
-    def _hit_or_not(self, members, top, astray, most):
-        """Return the result of `_hit`: first with a small limit, then after a failed proof that there is none."""
+    def _find_hitting_set(self, members, top, astray, most):
+        """Search with a small limit first, then, after a failed proof that there is no such set, with the whole one."""
         others = max(0, self.left - _HURRY)
         self.left -= others
         try:
-            return self._hit(members, top, astray, frozenset(), most)
+            return self._search_hitting_set(members, top, astray, frozenset(), most)
         except SearchGivenUp:
             if not others:
                 raise
@@ -151,9 +151,9 @@ class Search:
             self.left = max(0, self.left) + others
         if Circuits(self, astray, most).robust(members, top):
             return None
-        return self._hit(members, top, astray, frozenset(), most)
+        return self._search_hitting_set(members, top, astray, frozenset(), most)
 
-    def _hit(self, members, top, astray, kept, most):
+    def _search_hitting_set(self, members, top, astray, kept, most):
         """Return at most so many points outside of `kept` that meet every circuit of the members."""
         if self.dimension(members) < top:
             return []
@@ -172,7 +172,7 @@ class Search:
             for x in points:
                 rest &= ~astray[x]
         for x in sorted(circuit, key=lambda x: -(astray[x] & members).bit_count()):
-            found = self._hit(members & ~astray[x], top, astray, kept, most - 1)
+            found = self._search_hitting_set(members & ~astray[x], top, astray, kept, most - 1)
             if found is not None:
                 return [x, *found]
             kept |= {x}
@@ -289,10 +289,10 @@ class Search:
             labels
             for labels, leaves in sorted(found.items())
             if not all(lower.valid(leaf, 0) for leaf in leaves)  # a function avoided in all is avoided in each
-            or not self._avoided(members, 0, labels, lower, {})
+            or not self._avoids_labels(members, 0, labels, lower, {})
         ]
 
-    def _avoided(self, members, depth, labels, lower, depths):
+    def _avoids_labels(self, members, depth, labels, lower, depths):
         """Return whether some valid tree has no leaf of the degree whose SOA has these labels."""
         top, degree = self.dimension(members), self.schedule.degree
         if top < degree:
@@ -304,7 +304,7 @@ class Search:
             return depth <= high
         found = any(
             self.valid(zero if labels[x] else one, depth + 1)
-            and self._avoided(one if labels[x] else zero, depth + 1, labels, lower, depths)
+            and self._avoids_labels(one if labels[x] else zero, depth + 1, labels, lower, depths)
             for x, one, zero in self.sides(members)
         )
         low, high = depths.get(members, (math.inf, -math.inf))

@@ -123,7 +123,7 @@ class StagedOnlineLittlestoneLearner(PointStream):
         self._check_work(p, planned.list_items)
         return planned
 
-    def _uncounted(self, numbers):
+    def _test_releases(self, numbers):
         first = Proved("exponential", numbers.exponent, size=numbers.list_items, times=None)  # it depends on no row
         tests = {"tests": numbers.above_epsilon, "failures": numbers.below_epsilon}
         return {name: Proved("threshold", each, times=None) for name, each in tests.items()} | {"first": first}
@@ -170,7 +170,7 @@ class _JointTraining(Following):
             kept.append(some)
         self.rounds += made
 
-    def _fired(self):
+    def _draw_next(self):
         """Run lines 16 to 23 of Algorithm 3."""
         if self.tests.fired > self.plan.n_releases:
             self.frozen = True  # HALT

@@ -151,9 +151,9 @@ class PointStream(PrivatePointClassifier):
         numbers = self._numbers(self._foreseen(task))
         size, times = numbers.list_items, numbers.n_releases
         hypotheses = Proved("exponential", numbers.exponent, size=size, times=times)
-        return Plan(hypotheses=hypotheses, **self._uncounted(numbers))
+        return Plan(hypotheses=hypotheses, **self._test_releases(numbers))
 
-    def _uncounted(self, numbers):
+    def _test_releases(self, numbers):
         """Return the releases that find the rounds of the others, and that no claim counts."""
         raise NotImplementedError
 
@@ -175,7 +175,7 @@ class PointStream(PrivatePointClassifier):
     def _released(self):
         return {
             **super()._released(),
-            "releases": [None if drawn is None else drawn._saved() for drawn in self.releases_],
+            "releases": [None if drawn is None else drawn._to_document() for drawn in self.releases_],
             "frozen": self.frozen_,
         }
 
@@ -189,7 +189,7 @@ class PointStream(PrivatePointClassifier):
 class Following:
     """Private state of a running stream; it predicts rounds and counts mistakes until a test fires.
 
-    A subclass has `tests`, and defines `_note`, which processes mistakes, and `_fired`, which is called when a test
+    A subclass has `tests`, and defines `_note`, which processes mistakes, and `_draw_next`, which is called when a test
     fires. All noise and all draws come from `run`, as planned; `paid` is the fit that was charged.
     """
 
@@ -219,5 +219,5 @@ class Following:
             predicted[start : start + made] = guess[:made]
             start += made
             if fired is not None:
-                self._fired()
+                self._draw_next()
         return predicted

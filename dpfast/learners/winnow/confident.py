@@ -157,7 +157,7 @@ class WinnowClassifier(Parameters, ClassifierMixin, BaseEstimator):
         if not reset:
             check_columns(self, X, self.n_features_in_, getattr(self, "feature_names_in_", None))
         labels = class_codes(y, rows.shape[0], classes if reset else self.classes_)
-        signs, marked = labels.signs(), _marked(marks, rows.shape[0])
+        signs, marked = labels.signs(), _read_marks(marks, rows.shape[0])
         if reset:
             scores, updates = np.zeros(rows.shape[1] + 1, np.int64), 0
         elif rows.unit != self._unit:
@@ -226,7 +226,7 @@ def _weights(exponents, p):
     return weights if p.fit_intercept else np.append(weights, 0.0)
 
 
-def _marked(marks, n):
+def _read_marks(marks, n):
     marked = np.ones(n, bool) if marks is None else np.asarray(marks)
     if marked.shape != (n,) or marked.dtype != bool:
         raise ValueError(f"marks must be booleans of shape ({n},), got {marked.dtype} {marked.shape}")

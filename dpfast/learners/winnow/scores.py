@@ -41,7 +41,7 @@ class _Scores:
 
     def close(self, weight):
         """End the interval: add its scores times `weight` to the totals, and subtract the oldest ones of a window."""
-        closed = self._closed(weight)
+        closed = self._close_interval(weight)
         self._total = self._plus(self._total, closed, 1)
         if self._window is not None:
             self._kept.append(closed)
@@ -51,7 +51,7 @@ class _Scores:
 
     def arrays(self):
         """Return the whole state as int64 arrays, for a checkpoint."""
-        return [self._total, self._closed(1), *self._kept]
+        return [self._total, self._close_interval(1), *self._kept]
 
 
 class DenseScores(_Scores):
@@ -104,7 +104,7 @@ class DenseScores(_Scores):
 
     _empty = _zeros
 
-    def _closed(self, weight):
+    def _close_interval(self, weight):
         return self._interval if weight == 1 else np.multiply(self._interval, weight, out=self._interval)
 
     def _plus(self, total, closed, sign):
@@ -133,7 +133,7 @@ class TouchedScores(_Scores):
 
     def entered(self):
         """Like `DenseScores.entered`, but return a CSR array of int64, shape (1, d + 1)."""
-        keys, values = self._closed(1)
+        keys, values = self._close_interval(1)
         return sp.csr_array((values, keys, [0, len(keys)]), shape=(1, self._d + 1))
 
     def enter(self, total):
@@ -163,7 +163,7 @@ class TouchedScores(_Scores):
         sign = np.where(drawn < len(values), 1, -1)
         coordinate = keys[np.where(untouched, 0, drawn) % len(values)] if len(values) else drawn.copy()
         for i in np.flatnonzero(untouched):
-            coordinate[i] = self._untouched(keys[:touched], rng)
+            coordinate[i] = self._draw_untouched(keys[:touched], rng)
             sign[i] = 1 - 2 * int(draw.below([2], rng)[0]) if mirrored else 1
         return coordinate, sign
 
@@ -187,7 +187,7 @@ class TouchedScores(_Scores):
         self._constant = 0
         return SparseScores(self._d)
 
-    def _closed(self, weight):
+    def _close_interval(self, weight):
         keys, values = self._interval.export()
         order = np.argsort(keys)
         closed = np.empty((2, len(keys) + 1), np.int64)
@@ -203,7 +203,7 @@ class TouchedScores(_Scores):
         added[1, np.searchsorted(keys, closed[0])] += sign * closed[1]
         return added
 
-    def _untouched(self, keys, rng):
+    def _draw_untouched(self, keys, rng):
         while True:
             candidate = int(draw.below([self._d], rng)[0])
             at = np.searchsorted(keys, candidate)

@@ -205,13 +205,13 @@ def test_an_interrupted_or_unpickled_stream_does_not_go_on(monkeypatch):
 def test_a_stream_that_is_interrupted_publishes_the_releases_made_before(monkeypatch):
     X, y, target = point_stream(1, 2**40)
     learner = OnlineLittlestoneLearner(1.0, 1e-6, PointFunctions(2**40), T, random_state=0).partial_fit(X[:1], y[:1])
-    release = learner._state._fired
+    release = learner._state._draw_next
 
     def interrupted():
         release()
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(learner._state, "_fired", interrupted)
+    monkeypatch.setattr(learner._state, "_draw_next", interrupted)
     with pytest.raises(KeyboardInterrupt):
         learner.stream(X, y)
     assert len(learner.releases_) == 1

@@ -54,7 +54,7 @@ def product_outcome(stream, plan, listing, rng):
     H = CLASS
     paid, task = Fit(H, rng), Task(1.0, 1e-6)
     counted = Proved("exponential", plan.exponent, times=plan.n_releases)
-    planned = Plan(hypotheses=counted, **StagedOnlineLittlestoneLearner()._uncounted(plan))
+    planned = Plan(hypotheses=counted, **StagedOnlineLittlestoneLearner()._test_releases(plan))
     draws = Run(paid, planned, planned.solve(task), iter)
     learner = staged_online._JointTraining(draws, paid, plan, H, 2, listing)
 
