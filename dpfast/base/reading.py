@@ -243,7 +243,7 @@ class TableReader:
             known = self._discovered(encoding, encoder, classes, kind, paid)
         else:
             known = self._declared(encoding, classes, kind)
-            encoder._declared(encoding)
+            encoder._set_declared(encoding)
         self.encoder = encoder
         return encoding.to_codes(encoder.schema_, known)
 
@@ -331,7 +331,7 @@ class TableReader:
         self.schema = next((each for each in schemas if source.X.columns == each.code_columns), None)
         if self.schema is None:
             raise ValueError("X is a table of codes, of another schema or of one that leaves something to be found")
-        self.encoder = TableEncoder(self.schema)._declared(Encoding(self.schema))
+        self.encoder = TableEncoder(self.schema)._set_declared(Encoding(self.schema))
         return self._with_rows(source.vectors(classes))
 
     def _declared(self, encoding, classes, kind):
