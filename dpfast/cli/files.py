@@ -8,7 +8,13 @@ from dpfast.tables.naming import listed
 
 from .report import errors, note
 
-_TEXT = {"separator": None, "decimal": ".", "dates": None, "encoding": "utf-8"}  # how text is read by default
+_TEXT = {
+    "separator": None,
+    "decimal": ".",
+    "dates": None,
+    "encoding": "utf-8",
+    "sheet": None,
+}  # how text is read by default
 
 
 def read(data, **options):
@@ -77,7 +83,7 @@ def settings_to_keep(data, **text):
     text = _TEXT | text
     text["encoding"] = codecs.lookup(text["encoding"]).name
     usual = _TEXT | {"separator": separator_of(Path(data))}
-    return {name: text[name] for name in _TEXT if text[name] not in (None, usual[name])}
+    return {name: text[name] for name in _TEXT if name != "sheet" and text[name] not in (None, usual[name])}
 
 
 def settings_for(data, estimator, **given):

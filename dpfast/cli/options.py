@@ -28,7 +28,8 @@ Data = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="A .csv, .tsv, .parquet, .svm or .npz file, a folder of Parquet files, or the bundled mushroom or adult.",
+        help="A .csv, .tsv, .xlsx, .parquet, .svm or .npz file, a folder of Parquet files, or the bundled mushroom or "
+        "adult.",
     ),
 ]
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A file that fit --out wrote.")]
@@ -92,16 +93,20 @@ SeparatorOfFit = Annotated[
 Memory = Annotated[float, _rare(min=0, help="GB of the table to keep in memory; the rest goes to a scratch file.")]
 Decimal = Annotated[str, _table(help="Decimal mark of a CSV file.")]
 Dates = Annotated[
-    Literal["dmy", "mdy"] | None,
-    _table(help="Whether the day or the month comes first in dates such as 01/05/2020; by default they are words."),
+    Literal["dmy", "mdy", "ymd"] | None,
+    _table(
+        help="Order of day, month and year in dates such as 01/05/2020 and 01-05-20; by default they are words. Years "
+        "of two digits are 1969 to 2068."
+    ),
 ]
+Sheet = Annotated[str | None, _table(help="Sheet of a workbook (.xlsx, .xls, .ods); by default the only one.")]
 Encoding = Annotated[str, _table(help="Encoding of a CSV file.")]
 DecimalOfFit = Annotated[
     str | None, _table("--decimal", help="Decimal mark of a CSV file; by default the one given to fit, else a point.")
 ]
 DatesOfFit = Annotated[
-    Literal["dmy", "mdy"] | None,
-    _table("--dates", help="Whether the day or the month comes first in dates; by default as given to fit."),
+    Literal["dmy", "mdy", "ymd"] | None,
+    _table("--dates", help="Order of day, month and year in dates; by default as given to fit."),
 ]
 EncodingOfFit = Annotated[
     str | None, _table("--encoding", help="Encoding of a CSV file; by default the one given to fit, else utf-8.")
@@ -116,11 +121,12 @@ class TextOptions:
     decimal: Decimal = "."
     dates: Dates = None
     encoding: Encoding = "utf-8"
+    sheet: Sheet = None
 
     @property
     def settings(self) -> dict[str, Any]:
         """Return them as the readers of files take them."""
-        return {name: getattr(self, name) for name in ("separator", "decimal", "encoding", "dates")}
+        return {name: getattr(self, name) for name in ("separator", "decimal", "encoding", "dates", "sheet")}
 
 
 @dataclass(frozen=True, kw_only=True)

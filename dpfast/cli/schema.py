@@ -8,7 +8,7 @@ import typer
 from dpfast.tables.naming import listed, visible
 
 from .commands import App
-from .options import Dates, Decimal, Encoding, Label, Separator
+from .options import Dates, Decimal, Encoding, Label, Separator, Sheet
 from .report import errors, reporting
 
 app = App(
@@ -33,6 +33,7 @@ def draft(
     decimal: Decimal = ".",
     dates: Dates = None,
     encoding: Encoding = "utf-8",
+    sheet: Sheet = None,
     missing: Annotated[
         list[str],
         typer.Option(help="Text that marks a missing value, besides an empty cell, ?, NA and the like; repeatable."),
@@ -49,7 +50,8 @@ def draft(
         from dpfast.tables.drafts import LOOK, almost_numeric, remarks
 
         with errors.status(f"reading {data}"):
-            frame = read_frame(data, separator=separator, decimal=decimal, encoding=encoding, dates=dates)
+            text = {"separator": separator, "decimal": decimal, "encoding": encoding, "dates": dates, "sheet": sheet}
+            frame = read_frame(data, **text)
             schema = Schema.draft(frame, label, missing=missing)
         typer.echo(_HEAD.format(data=Path(data).name) + schema.to_toml(), nl=False)
         for name, odd in almost_numeric(schema, frame, missing).items():
@@ -68,6 +70,7 @@ def check(
     decimal: Decimal = ".",
     dates: Dates = None,
     encoding: Encoding = "utf-8",
+    sheet: Sheet = None,
 ):
     """Show how a table and a schema differ. The output is private: it is for the owner of the table only.
 
@@ -79,7 +82,8 @@ def check(
 
         declared = Schema.from_file(schema)
         with errors.status(f"reading {data}"):
-            frame = read_frame(data, separator=separator, decimal=decimal, encoding=encoding, dates=dates)
+            text = {"separator": separator, "decimal": decimal, "encoding": encoding, "dates": dates, "sheet": sheet}
+            frame = read_frame(data, **text)
             findings = declared.check(frame) + [f"{fact} is not confirmed" for fact in declared.unconfirmed]
         for finding in findings:
             typer.echo(visible(finding))

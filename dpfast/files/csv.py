@@ -14,6 +14,7 @@ import re
 import zlib
 from contextlib import contextmanager, suppress
 from functools import partial
+from itertools import chain
 from queue import Empty, SimpleQueue
 from weakref import ref
 
@@ -22,6 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
+from dpfast.files import excel
 from dpfast.files.entries import TableBuilder, block_rows
 from dpfast.files.names import (
     FILL_OR_DROP,
@@ -31,13 +33,14 @@ from dpfast.files.names import (
     NotNumbers,
     distinguish_names,
     features_of,
+    is_workbook,
     open_expanded,
 )
 from dpfast.parts.blocks import threads
 from dpfast.tables.columns import Date, Numeric, refuse_lacking, text_of
+from dpfast.tables.dates import ORDERS, with_iso_dates
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.encoding import Encoding
-from dpfast.tables.forms import SLASHES, iso_dates
 from dpfast.tables.objects import Fault
 
 LINE, LINE_OF_COLUMN = 1 << 22, 32  # bytes; a line of c columns may have 32 c
@@ -62,20 +65,29 @@ class _LongLine(ValueError):
 class CsvFile:
     """A table of text, by the path of a file, compressed if its name ends in .gz, or by the content of a file as bytes.
 
+    A workbook is read like the text of one of its sheets, `sheet`, by default the only one.
     `names` are the names of the columns, stripped of blanks; they are given if the content has no header. `before` is
     the number of rows of a stream before this content; messages then count rows, and lines otherwise.
     """
 
-    def __init__(self, path, *, separator=",", decimal=".", encoding="utf-8", dates=None, names=None, before=None):
-        check_settings(separator=separator, decimal=decimal, dates=dates)
+    def __init__(
+        self, path, *, separator=",", decimal=".", encoding="utf-8", dates=None, sheet=None, names=None, before=None
+    ):
+        if not isinstance(path, bytes) and is_workbook(path):
+            separator, encoding = excel.SEPARATOR, excel.ENCODING
+            path = excel.sheet_as_text(path, sheet, decimal)
+        elif sheet is not None:
+            raise ValueError(f"a sheet is one of a workbook, and this file is none; got {sheet!r}")
+        check_settings(separator=separator)
         separator = SEPARATORS.get(separator, separator)
         self.path, self.separator, self.decimal, self.encoding = path, separator, decimal, encoding
         self.dates = dates
         self._header, self._before = 0, before
         with self._lines() as lines:
             if names is None:
-                names, self._header = header_of(lines, separator)
-            rows = csv.reader(lines, delimiter=separator)
+                names, self._header, self.separator = header_of(lines, separator)
+            check_settings(separator=self.separator, decimal=decimal, dates=dates)
+            rows = csv.reader(lines, delimiter=self.separator)
             self.first = []
             with suppress(csv.Error):  # of a cell that is longer than that reader takes
                 self.first = next((row for row in rows if "".join(row).strip()), [])
@@ -119,7 +131,7 @@ class CsvFile:
             if self.decimal != "." and name in numbers:
                 array = _replace_marks(array, self.decimal)
             if self.dates is not None and name in days:
-                array = _with_iso_dates(array, self.dates)
+                array = with_iso_dates(array, self.dates)
             columns[name] = array
         return columns
 
@@ -190,13 +202,14 @@ class CsvFile:
         Blank lines are no rows, except in a table of one column, where they are empty cells.
         """
         with self._lines() as lines:
+            lines, said = _after_separator(lines) if self._header else (lines, None)
             rows = csv.reader(lines, delimiter=self.separator)
             if self._header:
                 next(rows, None)
             end = rows.line_num
             try:
                 for row in rows:
-                    end = rows.line_num
+                    end = rows.line_num + bool(said)
                     if "".join(row).strip() or len(row) > 1:
                         yield end, row
                     elif len(self.names) == 1:
@@ -335,6 +348,9 @@ def _is_open(line, separator, is_open):
             return False
 
 
+_SAYS_SEPARATOR = re.compile(r'"?sep=([^"\r\n])"?[\r\n]*', re.IGNORECASE)
+
+
 def check_settings(*, dates=None, **marks):
     """Refuse marks (the separator, the decimal mark) and an order of dates that no file of text can have."""
     marks = {name: SEPARATORS.get(value, value) if name == "separator" else value for name, value in marks.items()}
@@ -343,12 +359,17 @@ def check_settings(*, dates=None, **marks):
             raise ValueError(f"the {name} must be one character, got {value!r}")
     if len({*marks.values()}) < len(marks):
         raise ValueError(f"separator and decimal mark must differ, got {marks['decimal']!r} for both")
-    if dates not in (None, "dmy", "mdy"):
-        raise ValueError(f'dates must be "dmy" or "mdy", got {dates!r}')
+    if dates not in (None, *ORDERS):
+        raise ValueError(f'dates must be "dmy", "mdy" or "ymd", got {dates!r}')
 
 
 def header_of(lines, separator):
-    """Return the names of the columns, and the number of lines that they take."""
+    """Return the names of the columns, the number of lines up to their end, and the separator.
+
+    A first line such as sep=; says the separator, as for Excel.
+    """
+    lines, said = _after_separator(lines)
+    separator = said or separator
     rows = csv.reader(lines, delimiter=separator)
     names = [name.strip() for name in next(rows, [])]
     if len(names) == 1 and any(mark in names[0] for mark in ",;\t|"):
@@ -359,7 +380,16 @@ def header_of(lines, separator):
             f"the header row has only one column, {names[0]!r}; columns must be separated by {what}, unless another "
             f"separator= (--separator) is given: {likely!r} may be right"
         )
-    return distinguish_names(names), rows.line_num
+    return distinguish_names(names), bool(said) + rows.line_num, separator
+
+
+def _after_separator(lines):
+    """Return the lines after one such as sep=; and the separator that it says; all lines and None if there is none."""
+    lines = iter(lines)
+    first = next(lines, "")
+    if said := _SAYS_SEPARATOR.fullmatch(first):
+        return lines, said[1]
+    return chain([first] if first else [], lines), None
 
 
 @contextmanager
@@ -421,15 +451,6 @@ def _fill_encoding(file, encoded, types, marked):
     for batch in file.batches(types, encoded.schema.missing_values if marked else ()):
         encoded.add(file.usual(batch, numbers, days))
     return encoded
-
-
-def _with_iso_dates(texts, order):
-    """Return texts with dates such as 01/05/2020 as YYYY-MM-DD, each by itself; `order` is "dmy" or "mdy"."""
-    found = pc.fill_null(pc.match_substring_regex(texts, SLASHES), False)
-    if not pc.any(found).as_py():
-        return texts
-    written = pa.array(map(iso_dates(order), texts.filter(found).to_pylist()), texts.type)
-    return pc.replace_with_mask(texts, found, written)
 
 
 def _replace_marks(texts, decimal):

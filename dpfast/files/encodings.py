@@ -42,9 +42,9 @@ class FileParts(Source):
     Parameters
     ----------
     path : str or path-like
-        With a schema: a .parquet or .csv file (and .csv.gz, .tsv), or a folder or pattern of Parquet files. Without
-        one: Parquet of numbers, .npy, .npz with an array ``X`` or a sparse matrix as `scipy.sparse.save_npz` writes
-        it, or whatever `dpfast.files.read_table` reads.
+        With a schema: a .parquet or .csv file (and .csv.gz, .tsv), a workbook (.xlsx), or a folder or pattern of
+        Parquet files. Without one: Parquet of numbers, .npy, .npz with an array ``X`` or a sparse matrix as
+        `scipy.sparse.save_npz` writes it, or whatever `dpfast.files.read_table` reads.
     label : str, optional
         The column, or the array of a .npz file, of labels; with a schema, the name of its label.
     memory : int, default=2**30
@@ -58,8 +58,12 @@ class FileParts(Source):
         `PrivacyWarning` says.
     separator, decimal, encoding
         Format of text, as in `dpfast.files.read_table`.
-    dates : {"dmy", "mdy"}, optional
-        Whether the day or the month comes first in dates such as 01/05/2020 of a CSV file, which are words by default.
+    dates : {"dmy", "mdy", "ymd"}, optional
+        The order of day, month and year in dates such as 01/05/2020 and 01-05-20 of a CSV file, which are words by
+        default.
+    sheet : str, optional
+        The sheet of a workbook (.xlsx, .xls, .ods), which is read like a CSV file; by default the only one. It needs
+        python-calamine: ``pip install 'dpfast[excel]'``.
 
     Examples
     --------
@@ -82,10 +86,12 @@ class FileParts(Source):
         decimal: str = ".",
         encoding: str = "utf-8",
         dates: str | None = None,
+        sheet: str | None = None,
     ) -> None:
         self.path, self.label, self.memory, self.scratch, self.dtype = path, label, memory, scratch, dtype
         self.n_features = n_features
-        self._text: dict[str, Any] = {"separator": separator, "decimal": decimal, "encoding": encoding, "dates": dates}
+        self._text: dict[str, Any] = {"separator": separator, "decimal": decimal, "encoding": encoding}
+        self._text |= {"dates": dates, "sheet": sheet}
 
     def encode(self, schema: Schema, label: Label | None, unit: str | None = None) -> Encoding:
         self.refuse_labels()
@@ -317,6 +323,7 @@ def read_codes(
     decimal: str = ".",
     encoding: str = "utf-8",
     dates: str | None = None,
+    sheet: str | None = None,
 ) -> Any:
     """Read a table as codes, by a schema that declares all of it.
 
@@ -329,7 +336,9 @@ def read_codes(
         The column to read as labels, such as `schema.label`; by default no labels are read.
     separator, decimal, encoding
         As in `dpfast.files.readers.read_table`.
-    dates : {"dmy", "mdy"}, optional
+    dates : {"dmy", "mdy", "ymd"}, optional
+        As in `dpfast.FileParts`.
+    sheet : str, optional
         As in `dpfast.FileParts`.
 
     Returns
@@ -349,7 +358,7 @@ def read_codes(
     >>> table.shape, labels[:2].tolist()
     ((48842, 14), ['<=50K', '<=50K'])
     """
-    text = {"separator": separator, "decimal": decimal, "encoding": encoding, "dates": dates}
+    text = {"separator": separator, "decimal": decimal, "encoding": encoding, "dates": dates, "sheet": sheet}
     encoded = read_encoding(path, schema, label, **text)
     return encoded.table(), None if label is None else encoded.labels()
 

@@ -63,7 +63,8 @@ def refuse_label(path, label):
 
 _SPARSE = (".svm", ".svmlight", ".libsvm")
 _TEXT = (".csv", ".tsv", ".txt", ".data")
-_ENDINGS = (*_TEXT, ".parquet", *_SPARSE, ".npz")
+_WORKBOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
+_ENDINGS = (*_TEXT, ".parquet", *_SPARSE, ".npz", *_WORKBOOKS)
 WANTED_NAME = (
     f"the name of a file to read must end in one of {', '.join(_ENDINGS)}, or for text in one of these and .gz; save "
     "other tables as CSV or Parquet"
@@ -160,7 +161,10 @@ def _spelling(value):
 
 
 def kind_of(path):
-    """Return "csv", "parquet", "npz", "svmlight" or "bundled"; refuse other names, and files that do not exist."""
+    """Return "csv", also for workbooks, "parquet", "npz", "svmlight" or "bundled".
+
+    Other names, and files that do not exist, are refused.
+    """
     ending = (path.with_suffix("") if path.suffix == ".gz" else path).suffix.lower()
     if path.is_dir() and not ending:
         ending = ".parquet"
@@ -170,8 +174,13 @@ def kind_of(path):
         raise ValueError(f"{path}: {WANTED_NAME}")
     if not path.is_file() and not (ending == ".parquet" and (path.is_dir() or glob.glob(str(path)))):
         raise FileNotFoundError(f"{path}: there is no such file")
-    kinds = dict.fromkeys(_TEXT, "csv") | {".parquet": "parquet", ".npz": "npz"}
+    kinds = dict.fromkeys((*_TEXT, *_WORKBOOKS), "csv") | {".parquet": "parquet", ".npz": "npz"}
     return kinds.get(ending, "svmlight")
+
+
+def is_workbook(path):
+    """Return whether the name of a file is that of a workbook, whose sheets are read as text."""
+    return path.suffix.lower() in _WORKBOOKS
 
 
 def is_svmlight(path):

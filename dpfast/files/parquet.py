@@ -17,6 +17,7 @@ from dpfast.files.names import (
     paths_of,
 )
 from dpfast.parts.blocks import slices
+from dpfast.tables.arrow_types import has_types_of_pandas
 from dpfast.tables.columns import refuse_lacking
 
 _BUFFER = 1 << 16  # of a column's pages, so that no row group has to be in memory
@@ -202,6 +203,10 @@ def _open_file(path):
 
     try:
         with parquet.ParquetFile(path, buffer_size=_BUFFER) as file:
+            if not has_types_of_pandas(file.schema_arrow):
+                yield file
+                return
+        with parquet.ParquetFile(path, buffer_size=_BUFFER) as file:  # whose types Arrow knows now
             yield file
     except pa.ArrowException as error:
         raise ValueError(f"{path} is not a whole Parquet file: {error}") from None

@@ -15,7 +15,16 @@ from numpy.typing import ArrayLike
 from dpfast.files import csv, npz, parquet, svmlight
 from dpfast.files.datasets import load_dataset
 from dpfast.files.entries import Entries, from_sparse
-from dpfast.files.names import WANTED_NAME, check_names, features_of, kind_of, open_expanded, refuse_label, separator_of
+from dpfast.files.names import (
+    WANTED_NAME,
+    check_names,
+    features_of,
+    is_workbook,
+    kind_of,
+    open_expanded,
+    refuse_label,
+    separator_of,
+)
 from dpfast.parts.blocks import Spool
 from dpfast.tables.bit_matrix import BitMatrix
 from dpfast.tables.labels import LabelColumn, drop_missing, tidy_labels
@@ -42,6 +51,7 @@ def read_table(
     separator: str | None = None,
     decimal: str = ".",
     encoding: str = "utf-8",
+    sheet: str | None = None,
     memory: int | None = None,
     scratch: str | os.PathLike[str] | None = None,
 ) -> FileTable:
@@ -49,6 +59,7 @@ def read_table(
 
     ===========================  ======================================================================
     .csv, .tsv, .txt, .data      a header row, then numbers or true/false (and .gz)
+    .xlsx, .xlsm, .xls, .ods     one sheet of a workbook, read like a CSV file, by python-calamine
     .parquet                     numbers or booleans; a folder or a pattern of files is one table
     .svm, .svmlight, .libsvm     feature numbers from 1, the label first (and .gz)
     .npz                         ``X`` or a scipy sparse matrix; ``y`` and ``feature_names`` if present
@@ -80,6 +91,8 @@ def read_table(
         The decimal mark of a CSV file.
     encoding : str, default="utf-8"
         The encoding of a CSV file.
+    sheet : str, optional
+        The sheet of a workbook; by default the only one.
     memory : int, optional
         The number of bytes of numbers of CSV and Parquet files that may be kept in memory; the others go to a scratch
         file as those of `dpfast.FileParts` do. By default all are kept.
@@ -117,7 +130,8 @@ def read_table(
         X, y = svmlight.table_of(path, label, entries, n_features)
         return FileTable(X, y, None)
     with csv.faults_of(path):
-        file = csv.CsvFile(path, separator=separator or separator_of(path), decimal=decimal, encoding=encoding)
+        text = {"separator": separator or separator_of(path), "decimal": decimal, "encoding": encoding, "sheet": sheet}
+        file = csv.CsvFile(path, **text)
         check_names(file.names, label, needs_label)
         X, labels = csv.table_of(file, label, entries.resolve(False), spool)
         return FileTable(X, None if label is None else labels.column(), features_of(file.names, label))
@@ -133,7 +147,7 @@ def read_steps(path, size, classes, *, label=None, threshold=None, values="bits"
         raise ValueError('values must be "bits" or "numbers", got "either"')
     entries = Entries(values, threshold, limits)
     path = Path(path)
-    if str(path) != "-" and kind_of(path) != "csv":
+    if str(path) != "-" and (kind_of(path) != "csv" or is_workbook(path)):
         reads = {"label": label, "needs_label": True, "threshold": threshold, "values": values, "limits": limits}
         X, y, names = read_table(path, **reads, n_features=n_features)
         if len(y) < skip:
@@ -160,7 +174,7 @@ def csv_steps(path, size, skip, label):
         nullcontext(sys.stdin.buffer) if str(path) == "-" else open_expanded(path) as file,
         csv.lines_of(file, "utf-8") as lines,
     ):
-        names, _ = csv.header_of(lines, separator)
+        names, _, separator = csv.header_of(lines, separator)
         check_names(names, label, needs_label=True)
         rows = csv.records_of(lines, names, separator)
         seen = sum(1 for _ in islice(rows, skip))

@@ -15,20 +15,24 @@ import pyarrow.compute as pc
 
 from dpfast.parts.blocks import slices
 from dpfast.tables.arrays import is_spark, narrowest, refuse_plan, with_text_names
+from dpfast.tables.arrow_types import (
+    DAY_TYPES,
+    NUMBER_TYPES,
+    TIME_TYPES,
+    as_ordinary,
+    reads_of,
+    seconds_or_hours,
+    without_byte_order,
+)
 from dpfast.tables.cells import FIXED, MISSING, all_numbers, date_codes, indices, number_codes, text_cells
 from dpfast.tables.columns import first_repeated, text_of
+from dpfast.tables.dates import NUMBERED, days_of_numbers
 from dpfast.tables.objects import Fault, array_of, array_of_one_type, identity, plain
 from dpfast.tables.words import Words
 
 _TEXT = pa.large_string()
 _BLOCK = 1 << 17  # cells whose words are collected together
 _BLANKS = " \t"  # allowed around a number, in files too
-_DAY_TYPES = (pa.types.is_date, pa.types.is_timestamp)
-_NUMBER_TYPES = (*(pa.types.is_integer, pa.types.is_floating), *(pa.types.is_decimal, pa.types.is_boolean))
-_TEXT_TYPES = (
-    *(pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view),
-    *(pa.types.is_boolean, pa.types.is_null),
-)
 
 
 class Frame:
@@ -123,9 +127,11 @@ class Frame:
     def _stored_column(self, name: str) -> pa.Array | pa.ChunkedArray:
         if isinstance(self._table, pa.Table | pa.RecordBatch):
             return self._table.column(name)
-        values = self._table[name]
+        values = without_byte_order(self._table[name])
         if isinstance(values, pa.Array | pa.ChunkedArray):
             return values
+        if hasattr(values, "sparse"):
+            values = values.sparse.to_dense()
         if getattr(values, "ndim", 1) != 1:
             raise Fault(name, f"must be one-dimensional, got {values.ndim} dimensions")
         if _objects(values):
@@ -164,8 +170,15 @@ def header_of(table: Any) -> dict[str, pa.DataType]:
 
 def _read_stream(table: Any) -> pa.Table | None:
     """Return an object with the Arrow stream interface as a table; None for other objects and for a single column."""
-    with suppress(pa.ArrowInvalid):
-        return pa.table(table) if hasattr(table, "__arrow_c_stream__") else None
+    if not hasattr(table, "__arrow_c_stream__"):
+        return None
+    try:
+        return pa.table(table)
+    except pa.ArrowInvalid as error:
+        if hasattr(table, "columns"):
+            raise ValueError(
+                f"a column has a type that Arrow does not know; make it Int64 or Float64: {error}"
+            ) from None
     return None
 
 
@@ -183,7 +196,9 @@ def numbers(name: str, array: pa.Array, marks: tuple = ()) -> np.ndarray:
         array = pc.ascii_trim(_without(array, marks), characters=_BLANKS)
         array = _cast(name, _without(array, marks), pa.float64(), "holds text where a number is declared")
         return _replace_marks(_floats(array), marks)
-    if not any(known(array.type) for known in (*_NUMBER_TYPES, pa.types.is_null)):
+    if any(known(array.type) for known in TIME_TYPES):
+        return _replace_marks(seconds_or_hours(array), marks)
+    if not any(known(array.type) for known in (*NUMBER_TYPES, pa.types.is_null)):
         raise Fault(name, f"holds {array.type} where numbers are declared")
     if pa.types.is_boolean(array.type):
         array = array.cast(pa.uint8())
@@ -227,22 +242,6 @@ def _place(name, row, value, marks, place):
     return -1 if known is None or plain(known).strip() in marks else place.setdefault(known, len(place))
 
 
-def reads_of(name: str, kind: pa.DataType) -> str:
-    """Return as what cells of an Arrow type are read: "number", "integer", "date" or "text"."""
-    types = pa.types
-    if types.is_dictionary(kind):
-        kind = kind.value_type
-    if types.is_integer(kind):
-        return "integer"
-    if types.is_floating(kind) or types.is_decimal(kind):
-        return "number"
-    if any(known(kind) for known in _DAY_TYPES):
-        return "date"
-    if any(known(kind) for known in _TEXT_TYPES):
-        return "text"
-    raise Fault(name, f"holds {kind}; a table has numbers, texts, dates, true and false. Leave the column out")
-
-
 def cells(name: str, array: pa.Array, marks: tuple = ()) -> tuple[np.ndarray, list]:
     """Return a column as codes of cells and the words among them, each cell by itself; see `dpfast.tables.cells`."""
     reads = reads_of(name, array.type)
@@ -274,11 +273,21 @@ def blocks_of_cells(name: str, array: pa.Array, marks: tuple = ()) -> Iterator[t
 
 
 def days(name: str, array: pa.Array, format: str | None, marks: tuple = ()) -> np.ndarray:
-    """Return a column of dates as days since 1970-01-01, missing as NaN: float64."""
+    """Return a column of dates as days since 1970-01-01, missing as NaN: float64.
+
+    Of numbers, `format` says what they count, or how their digits make a date.
+    """
     array = _plain(array)
+    if format is not None and any(known(array.type) for known in (pa.types.is_integer, pa.types.is_floating)):
+        if format in NUMBERED:
+            return days_of_numbers(numbers(name, array, marks), format)
+        array = _whole(name, array).cast(_TEXT)
     if pa.types.is_large_string(array.type):
         array = pc.utf8_trim_whitespace(_without(array, marks))
         stamp = pa.timestamp("us")
+        if format in NUMBERED:
+            values = _cast(name, array, pa.float64(), f"holds no number, and dates are declared as {format}")
+            return days_of_numbers(_floats(values), format)
         if format is None:
             array = _cast(name, array, stamp, "holds no date as YYYY-MM-DD")
         else:
@@ -287,9 +296,17 @@ def days(name: str, array: pa.Array, format: str | None, marks: tuple = ()) -> n
             if lost.size:
                 raise Fault(name, f"holds no date as {format}", int(lost[0]))
             array = parsed
-    elif not any(known(array.type) for known in _DAY_TYPES) and not pa.types.is_null(array.type):
+    elif not any(known(array.type) for known in DAY_TYPES) and not pa.types.is_null(array.type):
         raise Fault(name, f"holds {array.type} where dates are declared")
     return _floats(array.cast(pa.date32(), safe=False).cast(pa.int32()).cast(pa.float64()))
+
+
+def _whole(name, array):
+    """Return numbers as integers; refuse fractions."""
+    try:
+        return array.cast(pa.int64())
+    except pa.ArrowInvalid:
+        raise Fault(name, "holds numbers that are not whole where dates are declared") from None
 
 
 def _in_one_chunk(array):
@@ -303,7 +320,7 @@ def _in_one_chunk(array):
         array = (
             array.chunk(0) if array.num_chunks == 1 else pa.concat_arrays(array.chunks or [pa.array([], array.type)])
         )
-    return array.cast(_TEXT) if pa.types.is_string_view(array.type) else array  # of views no rows can be taken
+    return as_ordinary(array)
 
 
 def rows_of(table: pa.Table | pa.RecordBatch | pa.Array | pa.ChunkedArray, rows: np.ndarray) -> Any:

@@ -16,8 +16,9 @@ first and the last of these codes. Codes of negative numbers are mirrored: such 
 *Texts.* Blanks around a text do not count. A text is missing if it is empty or one of MARKS; a label is if it is one
 of LABEL_MARKS, since "none" and "-" are answers, too. A text is a number if it consists of digits with at most one
 decimal point and an exponent, or is inf, and a date if it is YYYY-MM-DD, with or without a time of day after it;
-`dpfast.tables.forms` has further forms of both. Everything else is a word. Of a word of more than LONGEST characters,
-its first 64 and a digest of 128 bits are kept; otherwise its space in memory would have no bound.
+`dpfast.tables.forms` has further forms of numbers, and `dpfast.tables.dates` of dates. Everything else is a word. Of a
+word of more than LONGEST characters, its first 64 and a digest of 128 bits are kept; otherwise its space in memory
+would have no bound.
 
 *Cells of the survey.* Rows are first counted by few cells: numbers by their sign and power of two, with zero for
 itself, dates by their year, and missing ones. A cell of a table is in exactly one of them, or is a word.
@@ -45,7 +46,8 @@ import pyarrow.compute as pc
 
 from dpfast.kernels.own import frozen
 from dpfast.parts.blocks import BLOCK_BYTES, map_blocks, slices
-from dpfast.tables.forms import BEGINNING, DATE, NUMBER, day_of, number_of
+from dpfast.tables.dates import DATE, days_of
+from dpfast.tables.forms import BEGINNING, NUMBER, number_of
 
 MARKS = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "none", "<NA>", "NaT", "?", "-")
 LABEL_MARKS = tuple(mark for mark in MARKS if mark not in ("None", "none", "-"))
@@ -258,7 +260,7 @@ def _other_forms(array: pa.Array) -> np.ndarray:
     """Return the codes of texts in the forms of `dpfast.tables.forms`, MISSING for others."""
     codes, left = np.full(len(array), MISSING, np.int32), pa.array(np.ones(len(array), bool))
     left = _read(codes, array, left, NUMBER, lambda found: number_codes(_each(number_of, found)))
-    _read(codes, array, left, DATE, lambda found: date_codes(_each(day_of, found)))
+    _read(codes, array, left, DATE, lambda found: date_codes(days_of(found)))
     return codes
 
 

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 
 from dpfast.tables.cells import CodeColumn, fine_cuts, mixed_edges
+from dpfast.tables.dates import NUMBERED
 from dpfast.tables.naming import listed, meant
 
 BINS = 32  # of a numeric column, unless declared
@@ -273,8 +274,9 @@ class Date(Column):
     edges : int, default=32
         Number of equally wide bins of the age.
     format : str, optional
-        The format of dates, as in `datetime.datetime.strptime`; by default YYYY-MM-DD, with or without a time of day
-        after it.
+        The format of dates, as in `datetime.datetime.strptime`, such as "%d/%m/%y" or "%Y%m%d", also of whole numbers
+        such as 20201231; by default YYYY-MM-DD, with or without a time of day after it. Of numbers that count time,
+        "seconds", "milliseconds", "microseconds" or "nanoseconds" since 1970, or "excel days".
     nullable, unconfirmed
         As in `Column`.
     """
@@ -303,8 +305,9 @@ class Date(Column):
         self._set("parts", parts)
         if not _is_integer(self.edges) or not 2 <= self.edges <= MOST_CODES - 2:
             self._refuse(f"edges must be a number of bins in [2, {MOST_CODES - 2}], got {self.edges!r}")
-        if self.format is not None and (not isinstance(self.format, str) or "%" not in self.format):
-            self._refuse(f'format must be one of strptime, as "%d.%m.%Y", got {self.format!r}')
+        if self.format not in (None, *NUMBERED) and (not isinstance(self.format, str) or "%" not in self.format):
+            known = ", ".join(map(repr, NUMBERED))
+            self._refuse(f'format must be one of strptime, as "%d.%m.%Y", or one of {known}; got {self.format!r}')
 
     def code_columns(self) -> tuple[CodeColumn, ...]:
         days = (date.fromisoformat(self.high) - date.fromisoformat(self.low)).days

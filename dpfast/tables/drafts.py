@@ -16,8 +16,8 @@ from dpfast.parts.blocks import slices
 from dpfast.tables.arrow import Frame, days, numbers, texts
 from dpfast.tables.cells import LABEL_MARKS, text_cells
 from dpfast.tables.columns import BINS, Boolean, Category, Column, Date, Numeric, coder, text_of
+from dpfast.tables.dates import ORDERS, iso_dates
 from dpfast.tables.discovered import Discovered
-from dpfast.tables.forms import iso_dates
 from dpfast.tables.labels import missing_labels
 from dpfast.tables.naming import NAMELESS, alike, listed, not_there, suggests_code, suggests_person
 from dpfast.tables.objects import Fault
@@ -25,14 +25,19 @@ from dpfast.tables.objects import Fault
 # what a draft takes for missing if it occurs
 MARKS = ("", " ", "?", "-", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "<NA>", "NaT")
 MOST_VALUES = 1000  # of a category in a draft; a column with more is left out
-FORMATS = (None, "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%Y/%m/%d")  # of dates; None is YYYY-MM-DD
+FORMATS = (  # of dates; None is YYYY-MM-DD. Two digits of a year come first, as four would be read of them, too
+    *(None, "%d.%m.%y", "%d.%m.%Y", "%d/%m/%y", "%m/%d/%y", "%d-%m-%y", "%m-%d-%y"),
+    *("%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d"),
+)
 MOST_ODD = 3  # texts in a column of numbers that may mark missing values
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,([0-9]{1,2}|[0-9]{4,})")  # not a separator of thousands
 _GLANCE, LOOK = 1000, 100_000  # rows that are read first, and rows that remarks are about
 _NEARLY, _MOST = 0.95, 0.5  # shares of the rows
 _FEW = 20  # values, whatever the number of rows
 _ROWS_OF_ONE = 20  # on average, from which a code is not taken to say whose a row is
-_DATE = re.compile(r"[0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}|[0-9]{1,2}[-/.][0-9]{1,2}[-/.][0-9]{4}")
+_DATE = re.compile(r"[0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}|[0-9]{1,2}[-/.][0-9]{1,2}[-/.]([0-9]{4}|[0-9]{2})(?![0-9])")
+_SHORT_YEAR = re.compile(r"[0-9]{1,2}[-/.][0-9]{1,2}[-/.][0-9]{2}(?![0-9])")
+_YEARS_OF_DATES = 1900, 2100  # of whole numbers such as 20201231
 _DATE_ISO = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _AMOUNT = re.compile(  # a number that is written with separators of thousands, a decimal comma or a unit, or without
     r"[+-]?[$€£¥]?\s?([0-9]+|[1-9][0-9]{0,2}([ ,.'\u2019\u00a0\u202f][0-9]{3})+)([.,][0-9]+)?\s?[%$€£¥]?"
@@ -65,7 +70,7 @@ def make_draft(
         if suggests_person(name) and len(different) > _FEW:  # whose rows they are is the unit, and nothing to learn
             ignored.append(name)
             continue
-        column = _suggest_column(name, different, frame.n, marks) if values is None else _numeric(name, values)
+        column = _suggest_column(name, different, frame.n, marks) if values is None else _suggest_number(name, values)
         if column is None:
             ignored.append(name)
         else:
@@ -281,10 +286,13 @@ def _dates_order(values, left):
     dates = [value for value in values if _DATE.match(value)]
     if len(dates) <= _NEARLY * len(values) or not left:
         return None
-    fits = [each for each in ("dmy", "mdy") if all(map(_DATE_ISO.match, map(iso_dates(each), left)))]
+    fits = [each for each in ORDERS if all(map(_DATE_ISO.match, map(iso_dates(each), left)))]
     if not fits:
         return "write all of them as YYYY-MM-DD first"
-    return "give --dates " + (" or --dates ".join(fits) if len(fits) > 1 else f"{fits[0]}, which fits all of them")
+    short = "; years of two digits are read as 1969 to 2068" if any(map(_SHORT_YEAR.match, left)) else ""
+    return (
+        "give --dates " + (" or --dates ".join(fits) if len(fits) > 1 else f"{fits[0]}, which fits all of them") + short
+    )
 
 
 def _with_leading_zeros(array):
@@ -343,6 +351,17 @@ def _numeric(name, values):
         return None
     low, high = (int(low), int(high)) if whole and max(abs(low), abs(high)) < 1 << 53 else (float(low), float(high))
     return Numeric(name, low, high, integer=whole, nullable=True, unconfirmed=("low", "high", "integer", "kind"))
+
+
+def _suggest_number(name, values):
+    """Return a column of numbers, or of dates if all of them are such as 20201231."""
+    whole = values[np.isfinite(values)]
+    low, high = (10_000 * year for year in _YEARS_OF_DATES)
+    if len(whole) and whole.min() >= low and whole.max() < high and (whole == np.rint(whole)).all():
+        written = pa.array(np.unique(whole).astype(np.int64)).cast(pa.string())
+        with suppress(Fault):
+            return _date(name, written, "%Y%m%d", ())
+    return _numeric(name, values)
 
 
 def _numbers_rows(values, low, high):

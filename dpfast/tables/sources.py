@@ -18,7 +18,8 @@ import pyarrow as pa
 from dpfast.parts import MemoryParts, Piece
 from dpfast.parts.blocks import Table
 from dpfast.tables.arrays import as_numbers, as_objects, is_frame
-from dpfast.tables.arrow import ArrayStore, Frame, UnitStore, header_of, reads_of, rows_of
+from dpfast.tables.arrow import ArrayStore, Frame, UnitStore, header_of, rows_of
+from dpfast.tables.arrow_types import reads_of
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.discovered import Discovered, refuse_many
 from dpfast.tables.encoding import Encoding

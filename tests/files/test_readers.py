@@ -371,7 +371,7 @@ def test_names_that_are_no_table_say_what_a_table_is(tmp_path, write):
     with pytest.raises(FileNotFoundError, match=r"no bundled data set.*mushroom.*\.csv"):
         read_table("mushrooms")
     with pytest.raises(ValueError, match=r"must end in one of \.csv"):
-        read_table(write("", "trees.xlsx"))
+        read_table(write("", "trees.docx"))
     (tmp_path / "folder.csv").mkdir()
     with pytest.raises(FileNotFoundError, match="no such file"):
         read_table(tmp_path / "folder.csv")
