@@ -78,15 +78,14 @@ class CsvFile:
             path = excel.sheet_as_text(path, sheet, decimal)
         elif sheet is not None:
             raise ValueError(f"a sheet is one of a workbook, and this file is none; got {sheet!r}")
-        check_settings(separator=separator)
+        check_settings(separator=separator, dates=dates)
         separator = SEPARATORS.get(separator, separator)
         self.path, self.separator, self.decimal, self.encoding = path, separator, decimal, encoding
         self.dates = dates
         self._header, self._before = 0, before
         with self._lines() as lines:
             if names is None:
-                names, self._header, self.separator = header_of(lines, separator)
-            check_settings(separator=self.separator, decimal=decimal, dates=dates)
+                names, self._header, self.separator = header_of(lines, separator, decimal)
             rows = csv.reader(lines, delimiter=self.separator)
             self.first = []
             with suppress(csv.Error):  # of a cell that is longer than that reader takes
@@ -363,13 +362,14 @@ def check_settings(*, dates=None, **marks):
         raise ValueError(f'dates must be "dmy", "mdy" or "ymd", got {dates!r}')
 
 
-def header_of(lines, separator):
+def header_of(lines, separator, decimal="."):
     """Return the names of the columns, the number of lines up to their end, and the separator.
 
     A first line such as sep=; says the separator, as for Excel.
     """
     lines, said = _after_separator(lines)
     separator = said or separator
+    check_settings(separator=separator, decimal=decimal)
     rows = csv.reader(lines, delimiter=separator)
     names = [name.strip() for name in next(rows, [])]
     if len(names) == 1 and any(mark in names[0] for mark in ",;\t|"):

@@ -316,8 +316,8 @@ def test_the_order_of_days_and_months_is_declared_for_a_file_and_read_cell_by_ce
     found = [date_codes(np.array([day], "M8[D]").astype(float))[0] for day in [*days, "2020-07-01"]]
     assert [code for code in codes.tolist() if code < DATES] == found
     assert len(words) == 4 - len(days)
-    with pytest.raises(ValueError, match='dates must be "dmy" or "mdy"'):
-        FileParts(path, label="x", dates="ymd").header()
+    with pytest.raises(ValueError, match='dates must be "dmy", "mdy" or "ymd"'):
+        FileParts(path, label="x", dates="ydm").header()
 
 
 def test_points_are_separators_of_thousands_if_the_comma_is_declared(write):
