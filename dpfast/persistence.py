@@ -149,6 +149,9 @@ def check_facts(saved: Any) -> dict[str, Any] | None:
     text = {} if saved is None else saved.get("text", {}) if isinstance(saved, dict) else None
     if not isinstance(text, dict) or not {type(each) for each in text.values()} <= {str}:
         raise ValueError(f"public facts, and settings of text, must be values by their names, got {saved!r}")
+    sensitive = (saved or {}).get("sensitive", [])
+    if not isinstance(sensitive, list) or not {type(name) for name in sensitive} <= {str}:
+        raise ValueError(f"sensitive columns must be a list of names, got {sensitive!r}")
     if text:
         from dpfast.files.csv import check_settings
 

@@ -110,10 +110,10 @@ def options_of(settings):
     return " ".join(f"--{name} {shlex.quote(value)}" for name, value in settings.items())
 
 
-def name_features(estimator, names, label=None, text=None):
+def name_features(estimator, names, label=None, text=None, facts=None):
     """Set the names of the columns and of the label of a fitted model, which arrays do not have, and how text was read.
 
-    `text` has the settings by `settings_to_keep`.
+    `text` has the settings by `settings_to_keep`, and `facts` are further public facts.
     """
     import numpy as np
 
@@ -125,6 +125,8 @@ def name_features(estimator, names, label=None, text=None):
         estimator.name_label(label)
     if text:
         add_facts(estimator, text=text)
+    if facts:
+        add_facts(estimator, **facts)
 
 
 def bytes_of(estimator, *, bits, threshold):
@@ -258,7 +260,11 @@ def declaration_of(data, path, label=None, classes=None, unit=None, ignore=(), *
         kind = FileParts(data, **text).header().get(name)
         refuse_floating("float" if kind is not None and is_floating(kind) else None, name)
     return Schema(
-        schema.columns, label=Label(name, declared), missing_values=schema.missing_values, ignore=schema.ignore
+        schema.columns,
+        label=Label(name, declared),
+        missing_values=schema.missing_values,
+        ignore=schema.ignore,
+        sensitive=schema.sensitive,
     )
 
 

@@ -134,6 +134,8 @@ class OutputOptions:
         ),
     ] = 0.2
     by: options.By = field(default_factory=list)
+    sensitive: options.Sensitive = None
+    sensitive: options.Sensitive = None
     out: options.Out = None
     json: options.Json = False
 
@@ -179,6 +181,12 @@ class FitOptions:
                 "--by measures the model on the test part, so it needs a --test-share above 0 and no cluster"
             )
         check_files(self.output.out, DATA=data, schema=self.table.schema, budget=self.privacy.budget)
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Return public facts that the options add to a model: the columns that are named as sensitive."""
+        named = [] if self.output.sensitive is None else [each.strip() for each in self.output.sensitive.split(",")]
+        return {"sensitive": [*dict.fromkeys(named)]} if named else {}
 
     @property
     def undeclared(self) -> bool:
@@ -307,8 +315,9 @@ def _learn_on_cluster(state, data, asked, declaration, model, parameters):
         read_in = time.perf_counter() - start
         given = {"classes": declaration.label.classes, "units": privacy.unit, "rows_per_unit": privacy.rows_per_unit}
         where, read_by = f"{data} on {asked.rare.scheduler}", {"label": label, "threshold": asked.rare.threshold}
+        read_by["facts"] = asked.facts
         out, learned_in = _fit_and_save(state, estimator, where, (X,), given, asked.output.out, None, **read_by)
-    name_features(estimator, None, label)
+    name_features(estimator, None, label, None, asked.facts)
     return Learned(estimator, out, n, None, read_in, learned_in)
 
 
@@ -347,6 +356,7 @@ def _learn_here(state, data, asked, declaration, model, parameters, own, rng, no
 
     read_in = time.perf_counter() - start
     read_by = {"label": label, "threshold": rare.threshold, "text": settings_to_keep(data, **text), "notes": notes}
+    read_by["facts"] = asked.facts
     given = {"classes": classes} | of_persons(~test)
     estimator = estimator_of(model, parameters)  # only now: its import is slow, and the table may be refused
     out, learned_in = _fit_and_save(
@@ -357,7 +367,7 @@ def _learn_here(state, data, asked, declaration, model, parameters, own, rng, no
         learned.shown = figures(estimator, X_test, y_test, rng, **of_persons(test), by=[each.pick(test) for each in by])
         labels = X_test.labels() if y_test is None else y_test
         learned.exact = estimator.score(X_test, labels) if rare.show_private and len(labels) else None
-    name_features(estimator, names, label, read_by["text"])
+    name_features(estimator, names, label, read_by["text"], read_by["facts"])
     if learned.shown:
         add_figures(estimator, out, learned.shown, TESTED)
     return learned

@@ -75,6 +75,13 @@ By = Annotated[
         "one that the model lacks. Repeatable.",
     ),
 ]
+Sensitive = Annotated[
+    str | None,
+    _output(
+        metavar="COLUMNS",
+        help="Columns such as sex,race of which the page always says what another value does to predictions.",
+    ),
+]
 Json = Annotated[bool, _output("--json", help="Print one JSON object for programs instead.")]
 SchemaFile = Annotated[
     Path | None, typer.Option(help="A .toml or .json file that declares the columns of the table; see dpfast schema.")

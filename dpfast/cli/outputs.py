@@ -116,10 +116,10 @@ def keep(estimator, out, state, names, **table):
     return str(where).removeprefix("in ")
 
 
-def content_of(estimator, names, *, label=None, text=None, **table):
+def content_of(estimator, names, *, label=None, text=None, facts=None, **table):
     """Return the file of a model whose columns and label have these names, and that was fitted on such text."""
     estimator = copy(estimator)  # a stream continues with the original, on arrays without names
-    name_features(estimator, names, label, text)
+    name_features(estimator, names, label, text, facts)
     return bytes_of(estimator, **table)
 
 

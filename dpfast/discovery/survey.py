@@ -271,8 +271,10 @@ def discover(
         if cells[each.column.name] is not None:
             each.look(look.codes(counts[each.column.name], rng), look.deviation)
     known = {each.column.name: each.known() for each in columns}
+    unseen = {each.column.name: rows - each.known() > OTHERS * each.noise() for each in columns}
     other = {
-        name: round(min(max(1 - each / (rows or each), 0.0), 1.0), 4) if each else 1.0 for name, each in known.items()
+        name: round(min(max(1 - each / (rows or each), 0.0), 1.0), 4) * unseen[name] if each else 1.0
+        for name, each in known.items()
     }
     return Found(
         encoding.schema.with_facts({each.column.name: each.facts() for each in columns}), labels, other, others
@@ -392,6 +394,11 @@ class _Part:
         self.rows = self._first.total
         self._spread = self._first
 
+    @property
+    def held(self):
+        """Return the number of cells that hold rows."""
+        return np.count_nonzero(self._first.rows)
+
     def cells(self, deviation):
         """Return the edges of the cells of the second look."""
         return np.unique(self._snap(self._first.divided(CELLS, LEAST_CELL * deviation)))
@@ -433,7 +440,7 @@ class _Column:
 
     def __init__(self, column, noisy, words, planned, rows):
         self.column, self._total = column, rows
-        deviation = planned.look.deviation
+        self._deviation = deviation = planned.look.deviation
         self._words = dict([*words.items()][:MOST_WORDS])
         self.numbers, self.dates, self._missing = None, None, 0.0
         self._grouped = COMMON * planned.look.least > rows and _holds_words(column) and noisy is not None
@@ -490,6 +497,11 @@ class _Column:
         """Return the number of rows whose cells have discovered values or are missing; 0 if no value has."""
         rows = sum(part.rows for part in (self.numbers, self.dates) if part is not None) + sum(self._words.values())
         return rows + self._missing
+
+    def noise(self):
+        """Return the deviation of the noise in the number of rows whose cells are known."""
+        held = [part.held for part in (self.numbers, self.dates) if part is not None]
+        return self._deviation * math.sqrt(sum(held) + len(self._words) + 1)
 
     def _of_numbers(self, words):
         """Return whether a column of texts is one of numbers: many rows are seen to have one, and no word was found."""

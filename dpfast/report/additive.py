@@ -113,8 +113,9 @@ class Term:
         """Return what speaks most for the label and most against it, each with its weight, as texts.
 
         Only values with enough rows are named: values whose noisy counts are clear of noise, the rarer values together,
-        and runs of bins that have such counts together. A weight that is clear of its noise goes before one that is
-        not. The text is "-" if nothing named has a weight of that sign, or if only all bins together have enough rows.
+        and runs of bins that have such counts together. All weights of a run, or of the rarer values, have the same
+        sign; the text has the smallest and the largest of them. What is clear of its noise goes before what is not.
+        The text is "-" if nothing named has weights of that sign, or if only all bins together have enough rows.
 
         Returns
         -------
@@ -124,33 +125,32 @@ class Term:
         named = [*self._name_runs()]
 
         def most(sign):
-            found = [each for each in named if sign * each[1] > 0]
-            clear = [(name, weight) for name, weight, noise in found if abs(weight) > self._reach() * noise]
-            best = max(clear or [each[:2] for each in found], key=lambda each: sign * each[1], default=None)
-            return f"{best[0]} ({best[1]:+.2f})" if best else "-"
+            found = [each for each in named if (sign * each[1] > 0).all()]
+            clear = [each for each in found if (np.abs(each[1]) > self._reach() * each[2]).all()]
+            best = max(clear or found, key=lambda each: sign * each[3], default=None)
+            return "-" if best is None else f"{best[0]} ({_range(sign * np.sort(sign * best[1]))})"
 
         return [most(1), most(-1)]
 
     def _name_runs(self):
-        """Yield the names of values and of runs of bins with enough rows, their mean weights and the noise of these."""
+        """Yield the names of values and runs of bins with enough rows, their weights, the noise, and the mean."""
         bins, groups = self.column.bins if self.column.ordered else 0, range(self.column.size)[self.groups]
         runs: list[list[int]] = [[]]
         for code in range(bins):
+            if runs[-1] and self.weights[code] * self.weights[runs[-1][-1]] <= 0:
+                runs.append([])
             runs[-1].append(code)
             if self._is_clear(runs[-1]):
                 runs.append([])
-        if len(runs) > 1:
-            last = runs.pop()  # too few rows for a run
-            runs[-1].extend(last)
+        runs = [run for run in runs if run]
         values = [[code] for code in range(bins, self.column.size) if code not in groups]
         counted = [codes for codes in (*runs, *values, [*groups]) if self._is_clear(codes)]
         if counted == runs and len(runs) == 1:
             return  # all numbers together speak for nothing
         noise = np.zeros(self.column.size) if self.noise is None else self.noise
         for codes in counted:
-            share = self.shares[codes].sum()
-            means = [float(reals.dot(self.shares[codes], each[codes])) / share for each in (self.weights, noise)]
-            yield self._run(codes[0], codes[-1]), *means
+            mean = float(reals.dot(self.shares[codes], self.weights[codes])) / self.shares[codes].sum()
+            yield self._run(codes[0], codes[-1]), self.weights[codes], noise[codes], mean
 
     def _is_clear(self, codes):
         """Return whether the number of rows with these codes is clear of noise."""
@@ -204,6 +204,12 @@ class PairTerm(Term):
     def map(self) -> np.ndarray:
         """Return the weights as a matrix: a row for each group of the first column, a column for each of the second."""
         return self.weights.reshape([side.size for side in self.sides])
+
+
+def _range(weights):
+    """Return the first and the last of some weights as text, once if they are alike."""
+    first, last = (f"{each:+.2f}" for each in (weights[0], weights[-1]))
+    return first if first == last else f"{first} to {last}"
 
 
 def code_columns(model: Any) -> tuple[CodeColumn, ...] | None:

@@ -85,7 +85,12 @@ def steps(
         reach = DEVIATIONS * noise
         upper, lower = _path(x, y, ends, weights + reach), _path(x, y, ends[::-1], (weights - reach)[::-1])
         marks.append(f'<path d="{upper}L{lower[1:]}z" class="band"/>')
-    marks.append(f'<path d="{_path(x, y, ends, weights)}" class="curve"/>')
+    clear = np.ones(len(weights), bool) if noise is None else np.abs(weights) > DEVIATIONS * noise
+    marks.append(f'<path d="{_path(x, y, ends, weights)}" class="curve{" dim" * (not clear.all())}"/>')
+    if clear.any() and not clear.all():
+        bounds = np.flatnonzero(np.diff(np.concatenate([[False], clear, [False]]))).reshape(-1, 2).tolist()
+        over = "".join(_path(x, y, ends[first : last + 1], weights[first:last]) for first, last in bounds)
+        marks.append(f'<path d="{over}" class="curve"/>')
     marks += [
         f'<path d="M{x(a):.1f} 0h{max(0.5, x(b) - x(a)):.1f}v{_HEIGHT - _BOTTOM}H{x(a):.1f}z" class="spot">'
         f"<title>{escape(text)}: {w:+.2f}</title></path>"
@@ -157,7 +162,7 @@ def bars(
             whisker = f'<path d="M{low:.1f} {top + 5}H{high:.1f}" class="reach"/>'
         marks.append(
             f'<g><title>{escape(full)}: {weight:+.2f}</title><rect x="{start:.1f}" y="{top}" '
-            f'width="{length:.1f}" height="10" class="{"up" if weight >= 0 else "down"}"/>{whisker}'
+            f'width="{length:.1f}" height="10" class="{_kind(weight, noise, i)}"/>{whisker}'
             f'<text x="{middle - half - 6}" y="{top + 9}" text-anchor="end">{escape(text)}</text></g>'
         )
     for sign, at in ((-1, middle - tick), (0, middle), (1, middle + tick)):
@@ -170,6 +175,47 @@ def bars(
     if left:
         marks.append(f'<text x="{middle - half - 6}" y="{height - 5}" text-anchor="end">{left:,} matter less</text>')
     return _picture(height + _TITLE, marks, description)
+
+
+class Range(NamedTuple):
+    """A share with an interval, which is drawn pale if it is vague."""
+
+    what: str
+    value: float
+    low: float
+    high: float
+    told: str  # more about it
+
+    @property
+    def vague(self) -> bool:
+        """Return whether the interval is so long that the share is hardly known."""
+        return self.high - self.low > VAGUE
+
+
+def ranges(found: Sequence[Range], title: str, description: str) -> str:
+    """Return a line for each share with its interval, from 0% to 100%; a pale one where it is hardly known."""
+    left, right, line = 130, _WIDTH - 14, 20
+    bottom = line * len(found)
+
+    def x(value):
+        return left + value * (right - left)
+
+    marks = [f'<path d="M{x(0):.1f} 0V{bottom}M{x(0.5):.1f} 0V{bottom}M{x(1):.1f} 0V{bottom}" class="rule"/>']
+    for k, each in enumerate(found):
+        top, vague = line * k + line / 2, " vague" * each.vague
+        told = "too few rows to say" if each.vague else f"{each.value:.0%} ({each.low:.0%} to {each.high:.0%})"
+        marks.append(
+            f"<g><title>{escape(f'{each.what}, {each.told}: {told}')}</title>"
+            f'<text x="{left - 6}" y="{top + 4:g}" text-anchor="end">{escape(_short(each.what))}</text>'
+            f'<path d="M{x(each.low):.1f} {top:g}H{x(each.high):.1f}" class="reach{vague}"/>'
+        )
+        if not each.vague:
+            marks.append(f'<circle cx="{x(each.value):.1f}" cy="{top:g}" r="3.5" class="mark"/>')
+        marks.append("</g>")
+    for value in (0, 0.5, 1):
+        marks.append(f'<text x="{x(value):.1f}" y="{bottom + 13}" text-anchor="middle">{value:.0%}</text>')
+    marks.append(f'<text x="{x(0.5):.1f}" y="{bottom + 27}" text-anchor="middle">{escape(title)}</text>')
+    return _picture(bottom + 32, marks, description)
 
 
 def heat(texts: Sequence[Sequence[str]], weights: np.ndarray, scale: Scale, description: str) -> str:
@@ -193,6 +239,13 @@ def heat(texts: Sequence[Sequence[str]], weights: np.ndarray, scale: Scale, desc
         )
     marks.append(f'<path d="M{left} 0H{_WIDTH - 4}V{bottom}H{left}z" class="axis"/>')
     return _picture(bottom + below, marks, description)
+
+
+def _kind(weight, noise, i):
+    """Return the style of a bar: grey if the weight is within its noise of 0."""
+    if noise is not None and abs(weight) <= DEVIATIONS * float(noise[i]):
+        return "dim"
+    return "up" if weight >= 0 else "down"
 
 
 def _short(text, most=_LONGEST):

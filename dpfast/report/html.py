@@ -12,8 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 
 import dpfast
 from dpfast.accounting import PrivacySpend
+from dpfast.report.additive import code_columns, terms
+from dpfast.report.classes import class_table, groups, hardly_predicted
 from dpfast.report.drawing import VAGUE, Dot, dots
-from dpfast.report.panels import columns_table, panels, plain_table
+from dpfast.report.effects import DrawnRows, effects
+from dpfast.report.panels import columns_table, panels, plain_table, what_matters
 from dpfast.tables.naming import visible
 from dpfast.tables.replacing import replace_file
 
@@ -57,16 +60,23 @@ def page(model: Any) -> str:
         HTML.
     """
     claim = model.privacy_
+    found = terms(model) if code_columns(model) is not None and hasattr(model, "terms") else []
+    rows = DrawnRows(model, found) if predicts_codes(model) else None
+    ranked = [] if rows is None else effects(model, found, rows)
+    labels = None if rows is None else model.predict(rows.table)
     parameters = sorted((name, _plain(value)) for name, value in model._reporter.parameters().items())
     parts = [
         f"<style>\n{_STYLE}</style>",
         f"<h1>{escape(_headline(model))}</h1>",
-        f"<p>{escape(_origin(model))}</p>",
+        f"<p>{escape(' '.join([_origin(model), *_hardly(model, labels)]))}</p>",
         *_figures(model),
         f'<div class="claim"><strong>{escape(_protects(claim))}</strong> {escape(claim_in_words(claim))}',
         f'<br><span class="soft">{escape(str(claim))}</span></div>',
         *_notes(model),
-        *panels(model),
+        *class_table(model),
+        *groups(model),
+        *what_matters(model, ranked, rows),
+        *panels(model, found),
         *_reliability(model),
         *columns_table(model),
         "<h2>What the claim does not cover</h2>",
@@ -75,6 +85,15 @@ def page(model: Any) -> str:
         plain_table("the parameters", ("parameter", "value"), parameters),
     ]
     return visible(f'<div class="dpfast">{"".join(parts)}</div>', lines=True)
+
+
+def predicts_codes(model: Any) -> bool:
+    """Return whether a model predicts tables of codes, of whose columns a page tells the effects."""
+    return code_columns(model) is not None and hasattr(model, "predict") and hasattr(model, "classes_")
+
+
+def _hardly(model, labels):
+    return [] if getattr(model, "classes_", None) is None else hardly_predicted(model, labels)
 
 
 def _headline(model):
@@ -264,7 +283,8 @@ def _reliability(model) -> Iterable[str]:
         if any(point.vague for point in points)
         else ""
     )
-    yield "<h2>Whether its probabilities come true</h2>"
+    heading = "Whether its probabilities come true"
+    yield f"<h2>{heading}{'' if known else ', on rows that it learned from'}</h2>"
     yield (
         f'<p class="soft">Across: the probability that it gives to {of}. Upwards: the share of {rows} for which that '
         f"came true, with an interval for the noise and the choice of rows. On the dashed line both are the same."

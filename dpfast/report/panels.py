@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from dpfast.report.additive import PairTerm, Term, code_columns, constants, lost_in_noise, terms
+from dpfast.report.additive import PairTerm, Term, code_columns, constants, lost_in_noise
 from dpfast.report.drawing import Axis, Scale, bars, heat, steps
+from dpfast.report.effects import DrawnRows, Effect, switches
 from dpfast.report.text import (
     MOST_COLUMNS,
     column_line,
@@ -21,21 +22,21 @@ from dpfast.report.text import (
 from dpfast.report.trees import leaves
 from dpfast.tables.cells import CodeColumn
 
-_DRAWN, _LISTED = 180_000, 60_000  # letters of panels and of rows of a table: a page stays below 300 kB
+_DRAWN, _LISTED = 150_000, 60_000  # letters of panels and of rows of a table: a page stays below 300 kB
 _POINTED, _BAR = 900, 7  # bins in all with a tooltip, and bins that take as many bytes as a bar
 _MOST_RULES, _MOST_LETTERS = 400, 400  # and letters of names of columns that are not drawn
-_MOST_LEAVES, _RANKED = 20, 8
+_MOST_LEAVES, _RANKED, _VALUES = 20, 12, 24
 _STEPS = (0.5, 1.0, 2.0, -1.0)  # of the score, for which probabilities are given
 _CROWDED = 0.6  # bins are drawn equally wide if this share of them is in a tenth of the range
 
 
-def panels(model) -> Iterable[str]:
-    """Yield the model as pieces of HTML."""
+def panels(model: Any, found: list[Term]) -> Iterable[str]:
+    """Yield the model as pieces of HTML: its terms, if it has some."""
     if hasattr(model, "rules_"):
         yield "<h2>The rules: the first that holds decides</h2>"
         yield from _rules(model)
     elif code_columns(model) is not None and hasattr(model, "terms"):
-        yield from _curves(model, terms(model))
+        yield from _curves(model, found)
         yield from _trees(model)
     elif hasattr(model, "coef_"):
         yield "<h2>The largest weights</h2>"
@@ -67,9 +68,11 @@ def _rules(model):
         drowned += pale
         lines.append(f"<tr{' class=pale' if pale else ''}>{''.join(cells)}</tr>")
     lines = _first(lines, _DRAWN)
-    head = "<th>order</th><th>condition</th><th>then</th>"
+    head = '<th scope="col">order</th><th scope="col">condition</th><th scope="col">then</th>'
     if worths is not None:
-        head += '<th class="n">rows that it decides</th><th class="n">share that it gets right</th>'
+        head += (
+            '<th scope="col" class="n">rows that it decides</th><th scope="col" class="n">share that it gets right</th>'
+        )
     yield scroll_region("the rules", f"<thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody>")
     if worths is not None:
         grey = " The counts of grey rules are no more than noise may be: they may decide no row at all." * bool(drowned)
@@ -113,23 +116,25 @@ def _curves(model, found: list[Term]) -> Iterable[str]:
             f"nothing was discovered.{more}"
         )
     notes.append(
-        "All panels have the same scale; the columns that move the scores of rows most, on average, come first."
+        "All panels have the same scale; the columns that move the scores of rows most, on average, come first. "
+        "What is grey is within its noise of 0."
     )
     yield f'<p class="soft">{" ".join(notes)}</p>'
-    clear = [term for term in found if term.clear]
+    named = sensitive_columns(model)
+    clear = [term for term in found if term.clear or term.column.name in named]
     ends = np.cumsum([term.column.bins if term.column.ordered else _BAR * min(term.column.size, 12) for term in clear])
     drawn = _first(
         (_panel(term, scale, len(classes), end <= _POINTED, counted) for term, end in zip(clear, ends, strict=True)),
         _DRAWN,
     )
     pale = lost_in_noise(found)
-    yield f'<div class="terms">{_ranking(clear, len(classes))}{"".join(drawn)}</div>'
+    yield f'<div class="terms">{"".join(drawn)}</div>'
     if pale:
         names = ", ".join(map(escape, pale))
         names = names if len(names) <= _MOST_LETTERS else names[: names.rfind(",", 0, _MOST_LETTERS)] + " and others"
         also = "also " * bool(clear)
         yield (
-            f'<p class="soft">The model {also}uses these columns, but their effects are too noisy to draw: {names}. '
+            f'<p class="soft">The model {also}uses these columns, whose effects are not clear of noise: {names}. '
             "Leave a column out of the table if it must have no effect.</p>"
         )
     if len(drawn) < len(clear):
@@ -201,29 +206,104 @@ def _trees(model) -> Iterable[str]:
     yield plain_table("the combinations", ("rows with", "add to the score"), rows)
 
 
-def _ranking(clear, classes):
-    """Return a panel with the terms that matter most, by how much they move scores; nothing for a single term."""
-    if len(clear) < 2:
-        return ""
-    lines = []
-    for term in clear[:_RANKED]:
-        name = escape(term.column.name + (f" for {term.label}" if classes > 2 else ""))
-        width = 100 * term.importance / (clear[0].importance or 1.0)
-        lines.append(
-            f'<tr><td>{name}</td><td class="n">{term.importance:.2f}<div class="bar" style="width:{width:.0f}%"></div>'
-            "</td></tr>"
-        )
-    more = f" (the first {_RANKED})" * (len(clear) > _RANKED)
-    return (
-        f"<figure><figcaption>What matters most{more} <small>moves scores by, on average</small></figcaption>"
-        f"<table><tbody>{''.join(lines)}</tbody></table></figure>"
+def sensitive_columns(model: Any) -> list[str]:
+    """Return the names of the columns that the owner of the rows has named as sensitive."""
+    encoder, facts = getattr(model, "encoder_", None), getattr(model, "_facts", None) or {}
+    declared = () if encoder is None else encoder.schema_.sensitive
+    return [*dict.fromkeys([*declared, *facts.get("sensitive", ())])]
+
+
+def what_matters(model: Any, ranked: list[Effect], rows: DrawnRows | None) -> Iterable[str]:
+    """Yield a table of all columns by how far predictions move when they have other values, and sensitive columns."""
+    if not ranked or rows is None:
+        return
+    own, likely = any(each.own is not None for each in ranked), ranked[0].moved is not None
+    by = "the shares that the fit released" if rows.weighed else "equal shares of all values"
+    yield "<h2>What matters</h2>"
+    noise = (
+        " The model is exact, and only what it says of people is noisy: in brackets is what the own effect of a column "
+        "may be without the noise of the mechanism."
+        if own
+        else ""
     )
+    yield (
+        f'<p class="soft">All {len(ranked):,} columns, by what the model does when a row gets the value of another row '
+        f"in one of them, for {rows.n:,} rows that are drawn column by column by {by}.{noise}</p>"
+    )
+    head = ["column"] + ["moves the probability by, on average"] * likely + ["changes the predicted class of"]
+    head += ["alone moves the score by, on average", "remark"] * own
+    most = ranked[0].size or 1.0
+    lines = []
+    for each in ranked:
+        width = f'<div class="bar{"" if each.clear else " dim"}" style="width:{100 * each.size / most:.0f}%"></div>'
+        shown = [f"{value:.1%}" for value in (each.moved, each.changed) if value is not None]
+        cells = [f'<td class="n">{text}{width if k == 0 else ""}</td>' for k, text in enumerate(shown)]
+        if own:
+            cells.append(f'<td class="n">{each.own:.2f} ({each.low:.2f} to {each.high:.2f})</td>')
+            cells.append(f"<td>{'' if each.clear else 'not clear of noise'}</td>")
+        lines.append(f'<tr><th scope="row">{escape(each.name)}</th>{"".join(cells)}</tr>')
+    yield _table("the columns by their effects", head, lines[:_RANKED])
+    if len(lines) > _RANKED:
+        shown = _first(lines[_RANKED:], _LISTED)
+        more = _table("the other columns by their effects", head, shown)
+        yield f"<details><summary>{len(lines) - _RANKED:,} more columns, which matter less</summary>{more}</details>"
+        if len(shown) < len(lines) - _RANKED:
+            yield f'<p class="soft">and {len(lines) - _RANKED - len(shown):,} more that matter less</p>'
+    yield from _sensitive(model, {each.name: each for each in ranked}, rows)
+
+
+def _sensitive(model, effects, rows):
+    """Yield a sentence about each column that is named as sensitive."""
+    names = sensitive_columns(model)
+    if not names:
+        return
+    yield "<h3>Sensitive columns</h3><ul>"
+    for name in names:
+        each = effects.get(name)
+        if each is None:
+            told = "is no column of the model: no prediction depends on it, but on columns that may go with it."
+        else:
+            changed, mean, most = switches(model, name, rows)
+            moved = (
+                ""
+                if mean is None
+                else f", and moves the probabilities by {mean:.1%} in the mean and by {most:.1%} at most"
+            )
+            told = f"another value changes the predicted class of {changed:.1%} of the {rows.n:,} drawn rows{moved}."
+            if each.furthest is not None:
+                told += f" For no row at all it moves the score by more than {_above(each.furthest)}."
+            if not each.clear:
+                told += " The effects are not clear of noise."
+            told += " Which other columns go with it was not released."
+        yield f"<li><strong>{escape(name)}</strong>: {told}</li>"
+    yield "</ul>"
+
+
+def _above(value):
+    """Return a number with two decimals, rounded up."""
+    return f"{np.ceil(100 * value - 1e-9) / 100:.2f}"
 
 
 def _panel(term: Term, scale: Scale, classes: int, pointed: bool, counted: bool) -> str:
     label = f" for {escape(str(term.label))}" if classes > 2 else ""
     name, effect = escape(term.column.name), f"<small>{label} moves scores by {term.importance:.2f}</small>"
-    return f"<figure><figcaption>{name} {effect}</figcaption>{_picture(term, scale, pointed, counted)}</figure>"
+    picture = _picture(term, scale, pointed, counted) + _values(term)
+    return f"<figure><figcaption>{name} {effect}</figcaption>{picture}</figure>"
+
+
+def _values(term: Term) -> str:
+    """Return the values of a picture as a table to unfold: all of them, or as many as a table shows, evenly chosen."""
+    codes = np.arange(term.column.bins) if term.column.ordered and not isinstance(term, PairTerm) else term.told
+    some = (
+        codes[np.unique(np.linspace(0, len(codes) - 1, min(len(codes), _VALUES)).astype(int))] if len(codes) else codes
+    )
+    lines = [
+        f'<tr><th scope="row">{escape(term.meaning(code))}</th><td class="n">{term.weights[code]:+.2f}</td></tr>'
+        for code in some.tolist()
+    ]
+    of = "Values" if len(some) == len(codes) else f"{len(some)} of {len(codes)} values"
+    name = f"values of {escape(term.column.name)}"
+    return f"<details><summary>{of}</summary>{_table(name, ('value', 'adds to the score'), lines)}</details>"
 
 
 def _picture(term: Term, scale: Scale, pointed: bool, counted: bool) -> str:
@@ -251,9 +331,10 @@ def _picture(term: Term, scale: Scale, pointed: bool, counted: bool) -> str:
     if column.missing is not None:
         deviation = 0.0 if noise is None else float(noise[column.missing])
         missing = float(term.weights[column.missing]), deviation
-    of_bins = slice(None, column.bins)
+    first, last = _held(term.shares[: column.bins])
+    of_bins = slice(first, last + 1)
     return steps(
-        _axis(column),
+        _axis(column, first, last),
         term.weights[of_bins],
         None if noise is None else noise[of_bins],
         missing,
@@ -264,9 +345,15 @@ def _picture(term: Term, scale: Scale, pointed: bool, counted: bool) -> str:
     )
 
 
-def _axis(column: CodeColumn) -> Axis:
+def _held(shares):
+    """Return the first and the last bin that rows have, so that bins beyond all rows, to the ends, are not drawn."""
+    held = np.flatnonzero(shares > 0)
+    return (int(held[0]), int(held[-1])) if len(held) else (0, len(shares) - 1)
+
+
+def _axis(column: CodeColumn, first: int, last: int) -> Axis:
     """Return the places of bins: in proportion, or equally wide if most of them are in a small part of the range."""
-    ends = column.ends()
+    ends = column.ends()[first : last + 2]
     bins = len(ends) - 1
     places = (ends - ends[0]) / ((ends[-1] - ends[0]) or 1.0)
     counts, _ = np.histogram((places[:-1] + places[1:]) / 2, bins=10, range=(0, 1))
@@ -338,16 +425,18 @@ def scroll_region(name: str, table: str) -> str:
     return f'<div class="scroll" tabindex="0" role="region" aria-label="{name}"><table>{table}</table></div>'
 
 
-def plain_table(name: str, head: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
-    """Return a table of texts in a region of this name."""
-    return _table(name, head, map(_line, rows))
+def plain_table(name: str, head: Iterable[str], rows: Iterable[Iterable[Any]], *, named: bool = False) -> str:
+    """Return a table of texts in a region of this name; if `named`, the first cell of a row is its name."""
+    return _table(name, head, (_line(row, named) for row in rows))
 
 
 def _table(name, head, lines):
-    heads = "".join(f"<th>{escape(str(cell))}</th>" for cell in head)
+    heads = "".join(f'<th scope="col">{escape(str(cell))}</th>' for cell in head)
     return scroll_region(name, f"<thead><tr>{heads}</tr></thead><tbody>{''.join(lines)}</tbody>")
 
 
-def _line(cells):
+def _line(cells, named=False):
     """Return a row of a table."""
-    return f"<tr>{''.join(f'<td>{escape(str(cell))}</td>' for cell in cells)}</tr>"
+    texts = [escape(str(cell)) for cell in cells]
+    first = f'<th scope="row">{texts.pop(0)}</th>' if named else ""
+    return f"<tr>{first}{''.join(f'<td>{text}</td>' for text in texts)}</tr>"

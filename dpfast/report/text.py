@@ -189,8 +189,11 @@ def support_text(worth):
 
 
 def is_noise(worth):
-    """Return whether the count of a rule's rows is no more than noise may be, so that it may decide no row at all."""
-    return worth.support_interval[0] == 0
+    """Return whether the count of a rule's rows is no more than noise may be, so that it may decide no row at all.
+
+    The interval of one rule of twenty does not hold, and a list has many: a count must be beyond two of its margins.
+    """
+    return worth.support <= 2 * (worth.support_interval[1] - worth.support)
 
 
 def precision_text(worth):

@@ -103,6 +103,9 @@ class Schema:
         missing values in frames. Nulls and NaN are always missing.
     ignore : sequence of str, default=()
         Columns of the table that are not features.
+    sensitive : sequence of str, default=()
+        Columns such as "sex", of which the page of a model always says what another value does to predictions. They
+        may be among `ignore`, or not in the table at all.
     unconfirmed : sequence of {"missing_values", "ignore"}, default=()
         Which of the two a draft read off the rows. A schema with any of them is refused.
 
@@ -142,6 +145,7 @@ class Schema:
         label: str | Label | None = None,
         missing_values: Sequence[str] = ("",),
         ignore: Sequence[str] = (),
+        sensitive: Sequence[str] = (),
         unconfirmed: Sequence[str] = (),
     ) -> None:
         self.columns = tuple(columns)
@@ -152,7 +156,7 @@ class Schema:
         if not isinstance(self.label, Label | None):
             raise ValueError(f"label must be the name of a column or a Label, got {label!r}")
         self.missing_values = _texts("missing_values", missing_values)
-        self.ignore = _texts("ignore", ignore)
+        self.ignore, self.sensitive = _texts("ignore", ignore), _texts("sensitive", sensitive)
         self._unconfirmed = _texts("unconfirmed", unconfirmed)
         if not {*self._unconfirmed} <= {*_OWN_FACTS}:
             raise ValueError(f"unconfirmed of a schema must be some of {', '.join(_OWN_FACTS)}, got {unconfirmed!r}")
@@ -252,7 +256,12 @@ class Schema:
 
     def _with(self, columns, label, unconfirmed=()):
         return Schema(
-            columns, label=label, missing_values=self.missing_values, ignore=self.ignore, unconfirmed=unconfirmed
+            columns,
+            label=label,
+            missing_values=self.missing_values,
+            ignore=self.ignore,
+            sensitive=self.sensitive,
+            unconfirmed=unconfirmed,
         )
 
     # ---- tables ----------------------------------------------------------------------------------------------------
@@ -336,7 +345,7 @@ class Schema:
         """
         if not isinstance(document, dict) or not isinstance(document.get("columns"), list):
             raise ValueError("a schema must have columns, a list of tables [[columns]], each with a name and a kind")
-        known = {"columns", "label", "missing_values", "ignore", *_INFORMATION}
+        known = {"columns", "label", "missing_values", "ignore", "sensitive", *_INFORMATION}
         unknown = [key for key in document if key not in known]
         if unknown:
             hint = ""
@@ -353,6 +362,7 @@ class Schema:
                 raise ValueError(f"the label has a name, a kind and classes; got {', '.join(label)}")
             label = Label(**entry, unconfirmed=bool(unconfirmed))
         own = {"missing_values": document.get("missing_values", ("",)), "ignore": document.get("ignore", ())}
+        sensitive = document.get("sensitive", ())
         own, unconfirmed = _without_marks(own)
         columns, ignore = [], list(_texts("ignore", own["ignore"]))
         for entry in document["columns"]:
@@ -360,7 +370,8 @@ class Schema:
                 ignore.append(entry["name"])
             else:
                 columns.append(_column_from_dict(entry))
-        return cls(columns, label=label, missing_values=own["missing_values"], ignore=ignore, unconfirmed=unconfirmed)
+        own = {"missing_values": own["missing_values"], "ignore": ignore, "sensitive": sensitive}
+        return cls(columns, label=label, unconfirmed=unconfirmed, **own)
 
     def to_dict(self) -> dict:
         """Return the schema as a dictionary that JSON can hold, for `from_dict`.
@@ -370,7 +381,7 @@ class Schema:
         dict
         """
         document: dict[str, Any] = {}
-        for name, usual in (("missing_values", ("",)), ("ignore", ())):
+        for name, usual in (("missing_values", ("",)), ("ignore", ()), ("sensitive", ())):
             value, unconfirmed = getattr(self, name), name in self._unconfirmed
             if value != usual or unconfirmed:
                 document[name] = _mark(list(value), unconfirmed)
