@@ -1,6 +1,8 @@
 """What a learner may do with rows: ask for sums over them, and release these with the noise of its plan."""
 
 import math
+import os
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
@@ -82,7 +84,9 @@ class Run:
     """A fit under way: the only source of noise, of draws and of rounds.
 
     Every release is one that the plan names. Its noise is what the plan's `solve` gives, its exact value is a question
-    that `dpfast.audit.replay` records, and it is counted in the claim.
+    that `dpfast.audit.replay` records, and the claim counts it. It is taken from the plan before it is drawn: if it
+    fails, because a sampler raises an error, say, it is not made again. Threads may share a run; a fork of it cannot
+    release anything, and it is not copied.
 
     Parameters
     ----------
@@ -114,6 +118,10 @@ class Run:
         self._paid, self._plan, self._progress = paid, dict(plan.items()), progress or _without_progress
         self._noise, self._steps = solved.noise, solved.steps
         self._used, self._shows = dict.fromkeys(plan, 0) | dict(made), False
+        self._taking, self._process = threading.Lock(), os.getpid()
+
+    def __reduce__(self):
+        raise TypeError("a run is not copied or pickled: its copy would release again what was paid for once")
 
     @property
     def model(self) -> Model | None:
@@ -168,16 +176,18 @@ class Run:
         Raises
         ------
         RuntimeError
-            If the plan has no such release, or all of them were made, or it has more entries than planned.
+            If the plan has no such release, or all of them were made, or it has more entries than planned; in a process
+            other than that of the fit.
         """
         kinds = {GaussianSum: "gaussian", LaplaceSum: "laplace"}
-        mechanism, noise = self._next(name, -(-np.size(exact) // max(1, times)), kinds, "release", times)
+        sums = _wide(exact)
+        mechanism, noise = self._next(name, -(-sums.size // max(1, times)), kinds, "release", times)
         if mechanism == "laplace":
-            return self._counted(name, discrete_laplace(exact, noise, rng=self._paid.rng), times)
+            return self._made(name, discrete_laplace(sums, noise, rng=self._paid.rng))
         if (steps := self._steps[name]) == 1:
-            return self._counted(name, discrete_gaussian(_wide(exact), float(noise), rng=self._paid.rng), times)
-        fine = discrete_gaussian(_wide(exact) * steps, float(noise * steps), rng=self._paid.rng)
-        return self._counted(name, (fine + steps // 2) // steps, times)
+            return self._made(name, discrete_gaussian(sums, float(noise), rng=self._paid.rng))
+        fine = discrete_gaussian(sums * steps, float(noise * steps), rng=self._paid.rng)
+        return self._made(name, (fine + steps // 2) // steps)
 
     def select(self, name: str, scores: ArrayLike) -> int:
         """Return the number of a candidate, drawn with probability proportional to exp(exponent * score).
@@ -198,7 +208,7 @@ class Run:
             As for `release`.
         """
         _, exponent = self._next(name, np.size(scores), {ExponentialDraw: "exponential"}, "select")
-        return self._counted(name, int(exponential(scores, exponent, rng=self._paid.rng)))
+        return self._made(name, int(exponential(scores, exponent, rng=self._paid.rng)))
 
     def draw(self, name: str, size: int, sample: Callable[[Any, np.random.Generator], Any], times: int = 1) -> Any:
         """Return what a sampler draws, for candidates too many to have a score each, and for mechanisms of others.
@@ -221,7 +231,7 @@ class Run:
         """
         kinds = {ExponentialDraw: "exponential", Proved: "proved"}
         _, noise = self._next(name, size, kinds, "draw", times)
-        return self._counted(name, sample(noise, self._paid.rng), times)
+        return self._made(name, sample(noise, self._paid.rng))
 
     def draws(
         self, name: str, size: int, sample: Callable[[Any, np.random.Generator], Iterator], *, progress: bool = False
@@ -242,10 +252,24 @@ class Run:
         object
         """
         self._planned(name, size, {ExponentialDraw: "exponential", Proved: "proved"}, "draws")
-        left = iter(lambda: self._left(name) > 0, False)  # others may be made between two of these
-        drawn: Any = (each for _, each in zip(left, sample(self._noise[name], self._paid.rng), strict=False))
+        drawn: Any = self._drawn(name, iter(sample(self._noise[name], self._paid.rng)))
         for each in self._progress(drawn, name, self._plan[name].times) if progress else drawn:
-            yield self._counted(name, each)
+            yield self._made(name, each)
+
+    def _drawn(self, name, sampled):
+        """Yield what a sampler draws as long as the plan has a release, each taken from it before it is drawn."""
+        while True:
+            with self._alone():
+                if self._left(name) < 1:  # others may be made between two of these
+                    return
+                self._used[name] += 1
+            try:
+                each = next(sampled)
+            except StopIteration:  # it has ended, and drew nothing
+                with self._alone():
+                    self._used[name] -= 1
+                return
+            yield each
 
     def rounds(self, name: str, each: int = 1) -> Iterator[int]:
         """Yield the numbers of the rounds that the plan has for this release, with a progress bar if wanted.
@@ -332,11 +356,14 @@ class Run:
         return self._noise[name]
 
     def _next(self, name, size, kinds, verb, times=1):
-        """Return the mechanism of the next releases of this name in a word, and their noise; or refuse them."""
-        kind, noise = self._planned(name, size, kinds, verb, times), self._noise[name]
-        if isinstance(noise, tuple) and times > 1:
-            raise RuntimeError(f"{name!r} has noise for each release, and {times} were to be made at once")
-        return kind, noise[self._used[name]] if isinstance(noise, tuple) else noise
+        """Take the next releases from the plan, and return their mechanism in a word and their noise."""
+        with self._alone():
+            kind, noise = self._planned(name, size, kinds, verb, times), self._noise[name]
+            if isinstance(noise, tuple) and times > 1:
+                raise RuntimeError(f"{name!r} has noise for each release, and {times} were to be made at once")
+            noise = noise[self._used[name]] if isinstance(noise, tuple) else noise
+            self._used[name] += times
+        return kind, noise
 
     def _planned(self, name, size, kinds, verb, times=1):
         """Return the mechanism of releases in a word; refuse those that are not planned."""
@@ -359,12 +386,17 @@ class Run:
         times = self._plan[name].times
         return math.inf if times is None else times - self._used[name]
 
-    def _counted(self, name, made, times=1):
-        """Count releases of this name, now that they were made, and return what was released."""
-        self._used[name] += times
+    def _alone(self):
+        """Return the lock under which releases are taken from the plan; refuse another process than that of the fit."""
+        if os.getpid() != self._process:
+            raise RuntimeError(f"a fit goes on only in the process that began it (pid {self._process})")
+        return self._taking
+
+    def _made(self, name, what):
+        """Let the claim count releases of this name, now that they were made, and return what was released."""
         if self._shows:
             self._paid.used[name] = self._used[name]
-        return made
+        return what
 
 
 def _without_progress(rounds, what, most):

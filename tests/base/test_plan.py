@@ -1,11 +1,15 @@
 """Plans: the noise of each release follows from public facts, and together they cost no more than the budget."""
 
+import copy
+import os
 import pickle
+import threading
 from fractions import Fraction
 
 import numpy as np
 import pandas as pd
 import pytest
+from forks import in_a_child
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -444,3 +448,76 @@ def test_a_stream_has_all_its_noise_from_a_run_by_the_names_of_its_plan(which, m
         assert sum(counted.values()) + ("first" in names) == len(
             getattr(stream, "releases_", getattr(stream, "released_weights_", ()))
         )
+
+
+@pytest.mark.parametrize("make", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_a_run_is_not_copied(learner, make):
+    with pytest.raises(TypeError, match="a run is not copied or pickled"):
+        learner(lambda rows, run: make(run), sum=GaussianSum(2))
+
+
+def test_a_release_that_fails_was_taken_from_the_plan(learner):
+    tried = []
+
+    def bad(noise, rng):
+        tried.append(noise)
+        raise LookupError
+
+    def does(rows, run):
+        for _ in range(3):
+            with pytest.raises(LookupError if len(tried) < 2 else RuntimeError):
+                run.draw("draws", 2, bad)
+        with pytest.raises(RuntimeError, match="planned 1 times, and was released 1 times"):
+            run.draw("inner", 1, lambda noise, rng: run.draw("inner", 1, lambda *_: tried.append("inner")))
+        each = run.draws("each", 1, lambda noise, rng: map(bad, [noise], [rng]))
+        with pytest.raises(LookupError):
+            next(each)
+        assert [*run.draws("each", 1, lambda noise, rng: iter([1, 2]))] == [1]
+
+    draws = {"draws": 2, "inner": 1, "each": 2}
+    model = learner(does, **{name: Proved("exponential", 0.5, size=2, times=n) for name, n in draws.items()})
+    assert tried == [0.5] * 3
+    assert [event.used for event in model.privacy_.events] == [2, 1, 2]
+
+
+def test_threads_together_make_no_more_releases_than_are_planned(learner):
+    """Each thread waits within its draw until the others have asked for theirs."""
+    made, refused = [], []
+
+    def does(rows, run):
+        asked = threading.Barrier(4)
+
+        def sample(noise, rng):
+            asked.wait(600)
+            made.append(noise)
+
+        def one():
+            try:
+                run.draw("draws", 1, sample)
+            except RuntimeError:
+                refused.append(1)
+                asked.wait(600)
+
+        threads = [threading.Thread(target=one) for _ in range(4)]
+        for each in threads:
+            each.start()
+        for each in threads:
+            each.join()
+
+    model = learner(does, draws=Proved("exponential", 0.5, times=2))
+    assert (len(made), len(refused)) == (2, 2)
+    assert model.privacy_.events[0].used == 2
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")
+def test_a_fork_of_a_fit_releases_nothing(learner):
+    def does(rows, run):
+        kinds = (
+            lambda: run.release("sum", rows.sum(number)),
+            lambda: run.select("draw", [1, 2]),
+            lambda: next(run.draws("draws", 1, lambda noise, rng: iter([1]))),
+        )
+        assert [in_a_child(each) for each in kinds] == ["RuntimeError"] * 3
+        run.release("sum", rows.sum(number))
+
+    learner(does, sum=Proved("gaussian", 2.0), draw=Proved("exponential", 0.5, size=2), draws=Proved("threshold", 1.0))
