@@ -134,7 +134,7 @@ def _fill_model(model, document):
             if model.code_shares_.min() < 0:
                 raise ValueError("shares of rows must be numbers of at least 0")
     model._saver.read_entries(document)
-    of_codes, coef = hasattr(model, "encoder_") or hasattr(model, "code_shares_"), getattr(model, "coef_", None)
+    of_codes, coef = hasattr(model, "encoder_") or hasattr(model, "code_shares_"), vars(model).get("coef_")
     if not of_codes and coef is not None and coef.shape[-1] != model.n_features_in_:
         raise ValueError(f"{model.n_features_in_} columns cannot have {coef.shape[-1]} coefficients")
     model.privacy_ = claim = claim_of_file(document["privacy"])

@@ -110,7 +110,6 @@ def show_scores(estimator, console, *, bits=True, rows=None):
         console.print(Text(f"{classes[1]} is the more probable class where the score is at least 0."))
     else:
         console.print(Text("The class of the highest score is the most probable one."))
-    names = [*names, "(always)"]
     for k, coef in enumerate(estimator.coef_):
         sides = classes if len(classes) == 2 else (f"not {classes[k]}", classes[k])
         _show_largest(names, np.append(coef, always[k]), sides, ".3g", console, bits)
@@ -170,12 +169,15 @@ def _show_signs(estimator, explanation, digits, console, bits):
     """Show weights of features in [-1, 1], including the intercept."""
     import numpy as np
 
+    from dpfast.report.text import weights_of
+
     no, yes = estimator.classes_
     console.print(Text(explanation))
     least = f"{estimator.calibration_line().even:.3g}" if hasattr(estimator, "class_counts_") else "0"
     console.print(Text(f"{yes} if the sum is at least {least}, else {no}."))
-    names = [*_names(estimator), "(always)"]
-    _show_largest(names, np.append(estimator.coef_, estimator.intercept_), (no, yes), digits, console, bits)
+    names, (rows, places) = _names(estimator), weights_of(estimator)
+    weights, places = np.append(rows, estimator.intercept_), np.append(places, len(names))
+    _show_largest(names, weights, (no, yes), digits, console, bits, places)
 
 
 def _names(estimator):
@@ -184,7 +186,8 @@ def _names(estimator):
     return names_of(estimator)
 
 
-def _show_largest(names, weights, classes, digits, console, bits):
+def _show_largest(names, weights, classes, digits, console, bits, places=None):
+    """Show the largest weights, with the names of their places, by default in order; after these, the intercept."""
     import numpy as np
 
     weights = np.asarray(weights)
@@ -196,7 +199,9 @@ def _show_largest(names, weights, classes, digits, console, bits):
     table.add_column("if 1, speaks for" if bits else "if above 0, speaks for", overflow="fold")
     for j in used[:_MOST_WEIGHTS]:
         side = classes[int(weights[j] > 0)]
-        table.add_row(Text(str(names[j])), f"{weights[j]:+{digits}}", Text(str(side)))
+        place = j if places is None else places[j]
+        name = "(always)" if place == len(names) else str(names[place])
+        table.add_row(Text(name), f"{weights[j]:+{digits}}", Text(str(side)))
     console.print(table)
     if len(used) > _MOST_WEIGHTS:
         rest = abs(weights[used[_MOST_WEIGHTS]])

@@ -14,6 +14,7 @@ from dpfast.learners.ties import predicted
 from dpfast.tables.signed_rows import SparseRows, signed_rows, votes
 
 _MOST = 1 << 31  # counts in all, in size, which the kernels add up
+MOST_WEIGHTS = 1 << 24  # in an array: the file of a model may have 2**31 columns, and name few
 Histogram = tuple[np.ndarray, np.ndarray]  # increasing coordinates, and their signed counts other than 0: int64
 
 
@@ -43,7 +44,12 @@ class Hypothesis(NamedTuple):
         return votes(rows, self) / max(1, self.draws * rows.unit)
 
     def weights(self, d: int) -> np.ndarray:
-        """Return the weights as float64, shape (d + 1,), the intercept last; absolute values sum to at most 1."""
+        """Return the weights as float64, shape (d + 1,), the intercept last; absolute values sum to at most 1.
+
+        A ValueError refuses more than MOST_WEIGHTS.
+        """
+        if d > MOST_WEIGHTS:
+            raise ValueError(f"{d:,} weights are no array, which has at most 2**24: released_weights_ has those not 0")
         weights = np.zeros(d + 1)
         weights[self.index] = self.count / max(1, self.draws)
         return weights
@@ -152,4 +158,6 @@ def coef_of(learner: Any) -> np.ndarray:
 
 def intercept_of(learner: Any) -> np.ndarray:
     """Return the weight of the intercept, of a learner whose model votes: float64, shape (1,)."""
-    return learner._released_model().weights()[-1:]
+    model = learner._released_model()
+    index, count, draws = model.hypothesis
+    return count[index == model.n_columns].sum(keepdims=True) / max(1, draws)

@@ -18,6 +18,7 @@ from dpfast.report.text import (
     names_of,
     precision_text,
     support_text,
+    weights_of,
 )
 from dpfast.report.trees import leaves
 from dpfast.tables.cells import CodeColumn
@@ -38,7 +39,7 @@ def panels(model: Any, found: list[Term]) -> Iterable[str]:
     elif code_columns(model) is not None and hasattr(model, "terms"):
         yield from _curves(model, found)
         yield from _trees(model)
-    elif hasattr(model, "coef_"):
+    elif hasattr(type(model), "coef_") or hasattr(model, "coef_"):
         yield "<h2>The largest weights</h2>"
         yield from _weights(model)
 
@@ -374,11 +375,11 @@ def _short(column: CodeColumn, end: float) -> str:
 
 
 def _weights(model) -> Iterable[str]:
-    rows = np.atleast_2d(model.coef_)
+    rows, places = weights_of(model)
     names = names_of(model)
     order = np.argsort(-np.abs(rows).max(axis=0), kind="stable")[:200]
-    named = len(names) == rows.shape[1]  # codes without a schema have more weights than columns
-    texts = [str(names[int(j)]) if named else f"coef_[{j}]" for j in order]
+    named = places.max(initial=0) < len(names)  # codes without a schema have more weights than columns
+    texts = [str(names[j]) if named else f"coef_[{j}]" for j in places[order].tolist()]
     labels = model.classes_ if len(rows) > 1 else model.classes_[1:]
     scale = Scale.of([rows])
     if len(rows) == 1:

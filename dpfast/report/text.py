@@ -5,6 +5,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from dpfast.report.additive import code_columns, lost_in_noise, terms
 from dpfast.report.trees import leaves
 from dpfast.tables.cells import MISSING_NAME, OTHER_NAME, CodeColumn
@@ -129,6 +131,17 @@ def names_of(model: Any) -> Sequence[str]:
     """Return the names of a fitted model's columns, or x0, x1, ... if they have none."""
     reader = model._reader
     return Numbered(reader.width) if reader.names is None else reader.names
+
+
+def weights_of(model: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the weights of a linear model, shape (k, n), and their places; of votes only those that are not 0."""
+    released = model._released_model()
+    if not hasattr(released, "hypothesis"):
+        rows = np.atleast_2d(model.coef_)
+        return rows, np.arange(rows.shape[1])
+    index, count, draws = released.hypothesis
+    own = index < released.n_columns  # the last one is the intercept
+    return count[np.newaxis, own] / max(1, draws), index[own]
 
 
 # ---- rules -----------------------------------------------------------------------------------------------------------
