@@ -6,23 +6,28 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from dpfast.kernels.reals import norm
 from dpfast.learners.halfspaces.halfspace import HalfspaceClassifier
 from dpfast.learners.halfspaces.linear import LinearModel
 from dpfast.learners.halfspaces.net import NetModel
 from dpfast.learners.lists.decision_list import DecisionListClassifier
 from dpfast.learners.winnow.classifier import DPWinnowClassifier
 from dpfast.tables.code_bits import CodeBits
-from dpfast.tables.codes import CodeTable
+from dpfast.tables.codes import CodeRows, CodeTable
 
 _OPSET = 17
+_LANES = 16  # of sums of `dpfast.kernels.reals`
+_SHORTER = 1 - 2.0**-20  # the length of rows of `dpfast.kernels.unit_rows`
+_INFINITE = 0x7F800000  # the bits of the infinity of float32
 _LEAST = 1e-300  # shorter rows of float64 count as rows of zeros, as in training
 
 
 def to_onnx(model: Any) -> Any:
     """Return a fitted model as an ONNX graph.
 
-    The graph computes `predict` and `predict_proba` in double precision; dpfast computes the scores of plain rows in
-    single precision. The graph holds only what was released, so it costs no privacy.
+    For a table of codes, the graph computes the scores of `predict` with the same operations in the same order, so that
+    every label is the same. Plain rows are computed in double precision, where dpfast computes the scores of
+    `HalfspaceClassifier` in single precision: labels of rows with scores near 0 may differ. The graph holds only what was released, so it costs no privacy.
 
     Parameters
     ----------
@@ -57,7 +62,8 @@ def to_onnx(model: Any) -> Any:
     elif isinstance(model, DecisionListClassifier):
         place, probabilities = _rules(graph, model)
     elif isinstance(getattr(model, "model_", None), LinearModel | NetModel) and not hasattr(model, "class_counts_"):
-        place, probabilities = _linear(graph, model), None
+        of_codes = isinstance(model.model_, NetModel) and hasattr(model, "encoder_")
+        place, probabilities = (_net if of_codes else _linear)(graph, model), None
     elif isinstance(model, DPWinnowClassifier) and hasattr(model, "encoder_") and not hasattr(model, "class_counts_"):
         place, probabilities = _winnow(graph, model), None
     else:
@@ -73,25 +79,53 @@ def to_onnx(model: Any) -> Any:
 
 def _linear(graph, model):
     """Return the place of the class of each row by the scores of a linear classifier."""
-    products_of = _products_of_bits if hasattr(model, "encoder_") else _products
-    products = products_of(graph, model, model.coef_.T, model.intercept_, getattr(model.model_, "only_clips", False))
-    scores = graph("Add", products, np.atleast_1d(model.shift_))
+    released = model.model_
+    if hasattr(model, "encoder_"):
+        columns = zip(released.coef, released.intercept.tolist(), released.shift.tolist(), strict=True)
+        bits = _bits(graph, model)
+        scores = graph("Concat", *(_score_of_bits(graph, released, bits, *each) for each in columns), axis=1)
+    else:
+        products = _products(graph, model, model.coef_.T, model.intercept_, getattr(released, "only_clips", False))
+        scores = graph("Add", products, np.atleast_1d(model.shift_))
     return _best(graph, model, scores)
+
+
+def _net(graph, model):
+    """Return the place of the class of each row by the sign of its projection along a direction.
+
+    The components are sums of signs, which are whole, on the scale of the kernel `dpfast.kernels.signs`.
+    """
+    released = model.model_
+    nets, key = released.nets, released.projection_key
+    direction = nets.direction(released.member)
+    first = np.flatnonzero(direction)[0] // nets.components * nets.components
+    own, width = slice(first, first + nets.components), len(CodeBits(_no_rows(model)).spans)
+    if nets.projected:
+        signs, constant, scale = nets.signs(key)
+        of_bits, constant = signs[:width, own].astype(np.int64), constant[own]
+        sums = graph.cast(_sums_of_bits(graph, model, of_bits), "FLOAT")
+        rows = graph.cast(graph("Add", graph("Mul", sums, scale), constant), "DOUBLE")
+    else:
+        rows = _bits(graph, model)
+        if model.fit_intercept:
+            ones = graph("ReduceSum", rows, np.array([1]), keepdims=1)
+            rows = graph("Concat", rows, graph("Add", graph("Mul", ones, 0.0), 1.0), axis=1)
+    return _best(graph, model, _in_lanes(graph, graph("Mul", rows, direction[own]), nets.components))
 
 
 def _winnow(graph, model):
     """Return the place of the class of each row by whole votes of the bits of its codes, which are signs."""
     hypothesis = model._released_model().hypothesis
-    counts = np.zeros(model._reader.width + 1)
+    counts = np.zeros(model._reader.width + 1, np.int64)
     counts[hypothesis.index] = hypothesis.count
     sums = _sums_of_bits(graph, model, 2 * counts[:-1, np.newaxis])
-    return _best(graph, model, graph("Add", sums, counts[-1:] - counts[:-1].sum()))
+    return _best(graph, model, graph.cast(graph("Add", sums, counts[-1:] - counts[:-1].sum()), "DOUBLE"))
 
 
 def _sums_of_bits(graph, model, entries):
-    """Return the sums of the entries, of shape (bits, k), of the bits that are 1 by the codes of each row: (n, k)."""
+    """Return the sums of integers, of shape (bits, k), of the bits that are 1 by the codes of each row: (n, k)."""
     table = _no_rows(model)
-    of_codes = np.zeros((int(table.offsets[-1]), entries.shape[1]))
+    of_codes = np.zeros((int(table.offsets[-1]), entries.shape[1]), np.int64)
     for (column, first, last), entry in zip(CodeBits(table).spans.tolist(), entries, strict=True):
         start = table.offsets[column]
         of_codes[start + first : start + last + 1] += entry
@@ -99,13 +133,41 @@ def _sums_of_bits(graph, model, entries):
     return graph("ReduceSum", graph("Gather", of_codes, places), np.array([1]), keepdims=0)
 
 
-def _products_of_bits(graph, model, coef, intercept, only_clips):
-    """Return what `_products` returns, for rows of the bits of codes."""
-    products = graph("Add", _sums_of_bits(graph, model, coef), intercept)
-    square = graph("Add", _sums_of_bits(graph, model, np.ones((len(coef), 1))), float(model.fit_intercept))
-    if only_clips:
-        return graph("Div", products, graph("Sqrt", graph("Max", square, 1.0)))
-    return graph("Where", graph("Greater", square, 0.0), graph("Div", products, graph("Sqrt", square)), 0.0)
+def _bits(graph, model):
+    """Return the bits of the codes of each row: float64, shape (n, bits)."""
+    columns, first, last = CodeBits(_no_rows(model)).spans.T.copy()
+    codes = graph("Gather", "codes", columns, axis=1)
+    held = graph("And", graph("GreaterOrEqual", codes, first), graph("LessOrEqual", codes, last))
+    return graph.cast(held, "DOUBLE")
+
+
+def _score_of_bits(graph, released, bits, coef, intercept, shift):
+    """Return the scores of bits for one class, shape (n, 1), by the operations of `unit_products`, in their order."""
+    unit = norm(np.append(coef, intercept)) or 1.0
+    products = _in_lanes(graph, graph("Mul", bits, coef / unit), len(coef))
+    products = graph("Add", products, intercept / unit)
+    ones = graph("ReduceSum", bits, np.array([1]), keepdims=1)  # whole
+    root = graph("Sqrt", graph("Add", ones, float(released.has_constant)))
+    if released.only_clips:
+        scales = graph("Div", _SHORTER, graph("Max", root, 1.0))
+    else:
+        scales = graph("Where", graph("Greater", root, 0.0), graph("Div", _SHORTER, root), 0.0)
+    return graph("Add", graph("Mul", graph("Mul", products, scales), unit), shift)
+
+
+def _in_lanes(graph, products, d):
+    """Return the sums of rows of d numbers, shape (n, 1), in the order of `dpfast.kernels.reals.products`."""
+    lanes, blocks = None, [slice(k, min(k + _LANES, d)) for k in range(0, d, _LANES)]
+    for block in blocks:
+        part = graph("Slice", products, np.array([block.start]), np.array([block.stop]), np.array([1]))
+        if block.stop - block.start < _LANES:
+            part = graph("Pad", part, np.array([0, 0, 0, _LANES - (block.stop - block.start)]))
+        lanes = part if lanes is None else graph("Add", lanes, part)
+    half = _LANES // 2
+    while half:
+        low, high = (graph("Slice", lanes, np.array([k]), np.array([k + half]), np.array([1])) for k in (0, half))
+        lanes, half = graph("Add", low, high), half // 2
+    return lanes
 
 
 def _products(graph, model, coef, intercept, only_clips=False):
@@ -135,32 +197,78 @@ def _odd(graph):
 
 def _halfspace(graph, model):
     """Return the place of the most probable class of each row, and the probabilities of all classes."""
-    two = len(model.classes_) == 2
-    if hasattr(model, "encoder_"):
-        at = graph("Add", "codes", _offsets(model))
-        start = int(_no_rows(model).offsets[-1])
-        for pair in model.interactions_:
-            at = graph("Concat", at, _cells(graph, pair, start), axis=1)
-            start += pair.size
-        if model.trees_ is not None:
-            at = graph("Concat", at, _leaves(graph, model.trees_, start), axis=1)
-        sums = graph("ReduceSum", graph("Gather", model.coef_.T, at), np.array([1]), keepdims=0)
-        scores = graph("Add", sums, model.intercept_ + model.shift_)
+    released, coded = model.model_, hasattr(model, "encoder_")
+    if coded:
+        kept = _scores_of_codes(graph, model)
+        scores = graph.cast(kept, "DOUBLE")
     else:
         scores = graph("Add", _products(graph, model, model.coef_.T, model.intercept_), model.shift_)
-    weights = np.log(getattr(model, "class_weight_", np.ones(len(model.classes_))))
-    if two:
+    weights = None if released.class_weight is None else np.log(released.class_weight)
+    if len(model.classes_) == 2:
         size = graph("Abs", scores)
         grown = graph("Log", graph("Div", graph("Add", graph("Exp", graph("Neg", size)), 1.0), 2.0))
-        odds = graph(
-            "Add", graph("Mul", graph("Sign", scores), graph("Add", size, grown)), float(weights[1] - weights[0])
-        )
+        moved = 0.0 if weights is None else float(weights[1] - weights[0])
+        odds = graph("Add", graph("Mul", graph("Sign", scores), graph("Add", size, grown)), moved)
         chances = graph("Concat", graph("Sigmoid", graph("Neg", odds)), graph("Sigmoid", odds), axis=1)
-        return _best(graph, model, odds), chances
+        if weights is None or not coded:
+            return _best(graph, model, scores if weights is None else odds), chances
+        least = graph("GreaterOrEqual", kept, _least_score(released))
+        return graph.cast(graph("Squeeze", least, np.array([1])), "INT64"), chances
     below = graph("Sub", scores, graph("ReduceMax", scores, axes=[1], keepdims=1))
     rest = graph("Sub", 1.0, graph("Softmax", scores, axis=1))
-    logs = graph("Add", graph("Add", below, graph("Log", graph("Max", rest, 0.5))), weights)
-    return _best(graph, model, logs), graph("Softmax", logs, axis=1)
+    logs = graph("Add", below, graph("Log", graph("Max", rest, 0.5)))
+    if weights is None:
+        return _best(graph, model, scores), graph("Softmax", logs, axis=1)
+    logs = graph("Add", logs, weights)
+    return _best(graph, model, _leaders(graph, model, scores, logs)), graph("Softmax", logs, axis=1)
+
+
+def _scores_of_codes(graph, model):
+    """Return the scores of rows of codes, float32 (n, k), from whole sums, as `CodeRows.linear_scores` does."""
+    released, rows = model.model_, CodeRows(_no_rows(model))
+    places, start = [graph("Add", "codes", _offsets(model))], int(rows.offsets[-1])
+    for pair in released.interactions:
+        places.append(_cells(graph, pair, start))
+        start += pair.size
+    if released.interactions:
+        rows = rows.with_pairs(released.interactions)
+    if released.trees is not None:
+        places.append(_leaves(graph, released.trees, start))
+        rows = rows.with_leaves(released.trees)
+    table, step = rows.round_coefficients(released.coef.T)
+    at = graph("Concat", *places, axis=1) if len(places) > 1 else places[0]
+    sums = graph("ReduceSum", graph("Gather", table.astype(np.int64), at), np.array([1]), keepdims=0)
+    constant = (released.intercept + released.shift).astype(np.float32)
+    return graph("Add", graph("Mul", graph.cast(sums, "FLOAT"), np.float32(step)), constant)
+
+
+def _least_score(released):
+    """Return the least score, a float32, of which the second of two classes is predicted; infinity if there is none."""
+    low, high = -_INFINITE, _INFINITE  # the numbers of floats by size, those below 0 negative
+    while high - low > 1:
+        middle = (low + high) // 2
+        score = np.copysign(np.array([[abs(middle)]], np.int32).view(np.float32), middle)
+        if released.classes_of(score)[0]:
+            high = middle
+        else:
+            low = middle
+    return np.copysign(np.array(abs(high), np.int32).view(np.float32), high)
+
+
+def _leaders(graph, model, scores, logs):
+    """Return the logs of the classes whose score is the highest of those of the same weight; of all others, -inf.
+
+    Of these the scores decide, which are exact, and no rounding of logarithms.
+    """
+    weights, order = model.model_.class_weight, _order(model)
+    kept, columns = [], []
+    for weight in np.unique(weights):
+        group = order[weights[order] == weight]
+        first = graph("ArgMax", graph("Gather", scores, group, axis=1), axis=1, keepdims=1)
+        kept.append(graph("Equal", first, np.arange(len(group))))
+        columns.append(group)
+    places = np.argsort(np.concatenate(columns))
+    return graph("Where", graph("Gather", graph("Concat", *kept, axis=1), places, axis=1), logs, -np.inf)
 
 
 def _cells(graph, pair, start):
@@ -222,15 +330,19 @@ def _rules(graph, model):
 
 def _best(graph, model, scores):
     """Return the place of the class that `predict` chooses; equal scores are of the class with most released rows."""
-    sizes = getattr(model, "class_sizes_", None)
     if len(model.classes_) == 2:
+        sizes = getattr(model._released_model(), "class_sizes", None)
         equal = sizes is None or sizes[1] >= sizes[0]
         score = graph("Squeeze", scores, np.array([1]))
         return graph.cast(graph("GreaterOrEqual" if equal else "Greater", score, 0.0), "INT64")
-    if sizes is None:
-        return graph("ArgMax", scores, axis=1, keepdims=0)
-    order = np.argsort(-sizes, kind="stable")
+    order = _order(model)
     return graph("Gather", order, graph("ArgMax", graph("Gather", scores, order, axis=1), axis=1, keepdims=0))
+
+
+def _order(model):
+    """Return the places of the classes, of those with equal scores the one that is predicted first."""
+    sizes = getattr(model._released_model(), "class_sizes", None)
+    return np.arange(len(model.classes_)) if sizes is None else np.argsort(-sizes, kind="stable")
 
 
 def _no_rows(model):

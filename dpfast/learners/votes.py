@@ -58,6 +58,12 @@ class Hypothesis(NamedTuple):
 NOTHING = Hypothesis(np.empty(0, np.int64), np.empty(0, np.int64), 0)
 
 
+def refuse_uniform(n_columns: int) -> None:
+    """Refuse equal weights of more columns than an array of weights has."""
+    if n_columns > MOST_WEIGHTS:
+        raise ValueError(f'calibration="paper" without negations has at most 2**24 columns, got {n_columns:,}')
+
+
 def uniform(size: int) -> Hypothesis:
     """Return the hypothesis with equal weights on `size` coordinates."""
     return Hypothesis(np.arange(size), np.ones(size, np.int64), size)

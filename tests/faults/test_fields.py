@@ -12,44 +12,11 @@ import numpy as np
 import pytest
 from fields import HOSTILE, changed, fields
 from hostile import BYTES, SECONDS
+from saved import KINDS, document
 
 import dpfast
 
-MODELS = Path(__file__).parents[1] / "models_v1"
 REFUSED = (ValueError, OSError)
-KINDS = [
-    *sorted(path.stem for path in MODELS.glob("*.json") if path.stem != "noted"),
-    "halfspace",
-    "list of a schema",
-    "winnow with counts",
-]
-
-
-def document(kind, folder):
-    """The file of a model of this kind, of the format of today."""
-    rng = np.random.default_rng(3)
-    path = folder / "whole.json"
-    if kind in ("halfspace", "list of a schema"):
-        schema = dpfast.Schema.from_dict(
-            {
-                "label": {"name": "y", "classes": ["no", "yes"]},
-                "columns": [
-                    {"name": "age", "kind": "numeric", "low": 0, "high": 100, "edges": 8},
-                    {"name": "job", "kind": "category", "values": ["a", "b"]},
-                    {"name": "member", "kind": "boolean"},
-                ],
-            }
-        )
-        columns = {"age": rng.random(200) * 100, "job": rng.choice(["a", "b"], 200), "member": rng.random(200) < 0.5}
-        learner = dpfast.HalfspaceClassifier if kind == "halfspace" else dpfast.DecisionListClassifier
-        model = learner(schema=schema, random_state=0).fit(columns, rng.choice(["no", "yes"], 200))
-    elif kind == "winnow with counts":
-        X = rng.integers(0, 2, (300, 4))
-        model = dpfast.DPWinnowClassifier(probability_share=0.2, n_updates=3, random_state=0).fit(X, X[:, 0])
-    else:
-        model = dpfast.load(MODELS / f"{kind}.json")
-    model.save(path)
-    return json.loads(path.read_text())
 
 
 def used(path):
@@ -88,7 +55,7 @@ def outcomes(whole, cases, path):
         try:
             warnings.simplefilter("ignore")
             path.write_text(json.dumps(whole))
-            used(path)  # what it imports is there then
+            outcome(path)  # what it imports is there then
             size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
             resource.setrlimit(resource.RLIMIT_AS, (size + BYTES, resource.RLIM_INFINITY))
             for at, value in cases:

@@ -142,6 +142,17 @@ def test_onnx_refuses_what_is_not_finite_as_predict_does(learner, rng):
             outputs(model, X)
 
 
+def test_onnx_predicts_every_label_of_hostile_rows_of_codes(many):
+    """Of all learners that have a graph of codes; many of their models have few scores, so that many rows are ties."""
+    pytest.importorskip("onnx", reason="onnx is not installed: pip install 'dpfast[onnx]'")
+    pytest.importorskip("onnxruntime", reason="onnxruntime is not installed: pip install 'dpfast[onnx]'")
+    from hostile_rows import LEARNERS, MANY, compared
+
+    wrong, ties = compared(many(2, 30) * (len(LEARNERS) + len(MANY)), seed=0, n=1000)
+    assert not wrong, "\n".join(wrong)
+    assert ties > 500
+
+
 def test_onnx_predicts_the_same_of_three_classes(people, rng):
     df, y = people
     y = np.where(df.x > 0.7, "perhaps", y)

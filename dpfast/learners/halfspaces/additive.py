@@ -44,7 +44,10 @@ class AdditiveModel(Model):
     code_shares: FloatArray | None = None
 
     def log_odds(self, rows: Any) -> FloatArray:
-        scores = self.row_scores(rows)
+        return self._odds_of(self.row_scores(rows))
+
+    def _odds_of(self, scores):
+        """Return the log odds of the classes of rows by their scores."""
         logs = log_odds(scores[:, 0]) if scores.shape[1] == 1 else log_chances(scores)
         if self.class_weight is None:
             return logs
@@ -63,7 +66,19 @@ class AdditiveModel(Model):
 
     def classify(self, rows: Any) -> IntArray:
         """Return the number of the predicted class of each row; of classes with equal scores, that with most rows."""
-        return predicted(self.scores(rows), self.class_sizes)
+        return self.classes_of(self.row_scores(rows))
+
+    def classes_of(self, scores: FloatArray) -> IntArray:
+        """Return the number of the predicted class of rows by their scores of `row_scores`.
+
+        Without weights of classes, the scores decide themselves: their order is that of the log odds, and rounding of
+        these makes no ties.
+        """
+        if self.class_weight is not None:
+            scores = self._odds_of(scores)
+        elif scores.shape[1] == 1:
+            scores = scores[:, 0]
+        return predicted(scores, self.class_sizes)
 
     def chance(self, score: float) -> float:
         """Return the probability of the second of two classes for a row of this score."""

@@ -110,6 +110,25 @@ class Nets:
             x += projection.project_csr(np.array([0, 1]), np.array([d]), None, d + 1, components, key)
         return x
 
+    def signs(self, key):
+        """Return the signs of the matrix, int64 (d, k m), what an intercept adds, float32 (k m,), and their scale.
+
+        `_rows` gives the sum of the signs of a row's ones, as float32, times the scale, plus what the intercept adds.
+        """
+        components = self._count * self._net.m
+        each = [np.arange(self._d + 1), np.arange(self._d), None, self._d + 1, components, key]
+        rows = projection.project_csr(*each)
+        scale = np.abs(rows[0, 0])
+        last = np.zeros(components, np.float32)
+        if self._width > self._d:
+            last = projection.project_csr(np.array([0, 1]), np.array([self._d]), None, self._d + 1, components, key)[0]
+        return np.sign(rows).astype(np.int64), last, scale
+
+    @property
+    def components(self):
+        """Return the number of components of one projection."""
+        return self._net.m
+
     def cosines(self, table, direction, key):
         """Return the cosine of each row of what `projectable` gives, in its components, and a `direction`: float64."""
         rows, own = self._rows(table, key), np.flatnonzero(direction)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from dpfast.base.model import IntArray
-from dpfast.learners.votes import MOST_WEIGHTS, NOTHING, Hypothesis, VotingModel, histograms_to_json, uniform
+from dpfast.learners.votes import NOTHING, Hypothesis, VotingModel, histograms_to_json, refuse_uniform, uniform
 from dpfast.learners.winnow.plan import WinnowPlan
 
 FACTS = ("updates", "n_updates", "n_draws", "learning_rate", "reads")  # saved attributes, beside the weights
@@ -56,12 +56,6 @@ def model_of(
     released, updates = tuple(course.released), course.updates
     facts = updates, numbers.n_updates, numbers.n_draws, numbers.learning_rate, reads
     return WinnowModel(n_columns, released, *facts, *manner_of(learner), class_sizes=sizes)
-
-
-def refuse_uniform(n_columns: int) -> None:
-    """Refuse equal weights of more columns than an array of weights has."""
-    if n_columns > MOST_WEIGHTS:
-        raise ValueError(f'calibration="paper" without negations has at most 2**24 columns, got {n_columns:,}')
 
 
 def first_hypothesis(learner: Any, n_columns: int) -> Hypothesis:

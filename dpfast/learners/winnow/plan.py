@@ -31,7 +31,7 @@ from dpfast.accounting.claims.spend import warn
 from dpfast.accounting.curves.zcdp import SLACK
 from dpfast.accounting.papers.winnow import WEIGHT_GRID
 from dpfast.base.plan import Proved, Task
-from dpfast.learners.votes import SignedForm
+from dpfast.learners.votes import SignedForm, refuse_uniform
 from dpfast.mechanisms import AboveThreshold
 
 SIZES_SHARE = 0.02  # of the budget of a fit, for the sizes of the classes; they decide where votes are equal
@@ -275,6 +275,8 @@ def plan_of(p: Settings, n_features: int, n_rows: int | None = None, rows: Signe
     if p.rows_per_unit > 1 and p.schedule == "sparse-vector":
         raise ValueError('rows_per_unit above 1 needs schedule="fixed": AboveThreshold is paid for one row')
     if p.calibration == "paper":
+        if not p.negations:
+            refuse_uniform(n_features)
         plan: WinnowPlan = _paper(p, form)
     else:
         plan = _tight(p, form, n_features, n_rows if p.rows_tell else p.horizon, rows)
