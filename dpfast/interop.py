@@ -27,7 +27,8 @@ def to_onnx(model: Any) -> Any:
 
     For a table of codes, the graph computes the scores of `predict` with the same operations in the same order, so that
     every label is the same. Plain rows are computed in double precision, where dpfast computes the scores of
-    `HalfspaceClassifier` in single precision: labels of rows with scores near 0 may differ. The graph holds only what was released, so it costs no privacy.
+    `HalfspaceClassifier` in single precision: labels of rows with scores near 0 may differ. The graph holds only what
+    was released, so it costs no privacy.
 
     Parameters
     ----------
