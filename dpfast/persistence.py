@@ -12,7 +12,7 @@ from dpfast.accounting.claims.spend import claim_of_file
 from dpfast.base.parameters import Kind, PrivateParameters, count, unsaved
 from dpfast.base.saving import CARD, entries, read_document, reals
 from dpfast.tables.bit_matrix import refuse_threshold
-from dpfast.tables.labels import two_classes
+from dpfast.tables.classes import two_classes
 
 _ENTRIES = (
     "format", "version", "model", "parameters", "classes", "n_features", "feature_names", "privacy", "released",

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpfast.base.scikit import ClassifierMixin
-from dpfast.tables.arrow import Frame
-from dpfast.tables.labels import OTHER_LABEL, LabelColumn, labels_among
+from dpfast.tables.arrays import take_entries
+from dpfast.tables.classes import OTHER_LABEL, class_numbers
+from dpfast.tables.labels import number_labels, refuse_missing
 
 
 def score(self: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
@@ -24,7 +24,12 @@ def score(self: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = Non
     -------
     float
     """
-    return float(ClassifierMixin.score(self, X, labels_as_learned(self, y), sample_weight))  # type: ignore[attr-defined]
+    from sklearn.metrics import accuracy_score
+
+    codes = codes_as_learned(self, *number_labels(y))
+    refuse_missing(codes)
+    predicted = np.searchsorted(self.classes_, self.predict(X))
+    return float(accuracy_score(codes, predicted, sample_weight=sample_weight))
 
 
 def has_others(model: Any) -> bool:
@@ -33,10 +38,12 @@ def has_others(model: Any) -> bool:
     return facts.get("classes") == "discovered" and OTHER_LABEL in model.classes_.tolist()
 
 
-def labels_as_learned(model: Any, y: Any) -> Any:
-    """Return labels as the classes that a model learned them as, if one of them stands for other labels."""
-    if not has_others(model):
-        return y
-    known = (y.numbers, y.spellings.tolist()) if isinstance(y, LabelColumn) else Frame({"y": y}).identities("y")
-    numbers, identities = known
-    return np.asarray(labels_among(numbers, identities, model.classes_, OTHER_LABEL))
+def codes_as_learned(model: Any, numbers: np.ndarray, identities: Any) -> np.ndarray:
+    """Return the class that a model learned each label as; the number of classes for others, and -1 for no label.
+
+    `numbers` has the number of the identity of each row.
+    """
+    classes, rest = model.classes_, len(model.classes_)
+    if has_others(model):
+        rest = class_numbers([OTHER_LABEL], classes, -1)[0]
+    return take_entries(np.array([*class_numbers(identities, classes, rest), -1], np.int64), numbers)

@@ -22,23 +22,20 @@ from dpfast.parts.blocks import with_image
 from dpfast.tables.arrays import refuse_masked
 from dpfast.tables.bit_matrix import BitMatrix, SparseBits
 from dpfast.tables.cells import LABEL_MARKS
+from dpfast.tables.classes import (
+    OTHER_LABEL,
+    classes_of_identities,
+    counts_by_class,
+    other_label,
+    refuse_fractions,
+    two_classes,
+)
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.columns import text_of
 from dpfast.tables.discovered import MOST_COLUMNS
 from dpfast.tables.encoding import Encoding
-from dpfast.tables.labels import (
-    OTHER_LABEL,
-    class_codes,
-    classes_of_identities,
-    column_of,
-    counts_by_class,
-    labels_among,
-    labels_of,
-    other_label,
-    refuse_floating,
-    refuse_fractions,
-    two_classes,
-)
+from dpfast.tables.label_kinds import refuse_floating
+from dpfast.tables.labels import labels_among, labels_of, labels_that_occur, read_labels
 from dpfast.tables.naming import listed
 from dpfast.tables.schema import Label
 from dpfast.tables.sources import schema_to_discover
@@ -225,7 +222,7 @@ class TableReader:
             if source.width_read_off:
                 warn_of_width()
             return self._with_rows(source.vectors(classes, one_column=self._form.one_column))
-        if classes is not None and {*map(text_of, classes)} & {*LABEL_MARKS, *schema.missing_values}:
+        if classes is not None and {text_of(each).strip() for each in classes} & {*LABEL_MARKS, *schema.missing_values}:
             label = Label(label.name, classes)
         classes = label.classes if classes is None else classes
         if isinstance(source.X, CodeTable):
@@ -338,7 +335,7 @@ class TableReader:
         """Return the labels of all rows as numbers of the declared classes, or of those that occur."""
         numbers, identities = encoding.label_numbers()
         if classes is None:
-            known = class_codes(column_of(numbers, identities, kind), len(numbers))
+            known = labels_that_occur(numbers, identities, kind)
         else:
             known = labels_of(numbers, identities, classes, kind)
         if not self._form.several_classes:
@@ -386,8 +383,7 @@ class TableReader:
         if declared is None:
             declared = self._discovered_classes(found, kind, paid)
             encoder.other_label_ = other_label(counts_by_class(found.labels, declared), declared)
-            labels = labels_among(*encoding.label_numbers(), declared, encoder.other_label_)
-            known = class_codes(labels, len(labels), declared)
+            known = read_labels(labels_among(*encoding.label_numbers(), declared, encoder.other_label_), declared)
         if found.labels:
             totals = counts_by_class(found.labels, declared)
             paid.attributes["class_sizes_"] = np.array(

@@ -44,12 +44,13 @@ def figures(estimator, X, y, rng, *, epsilon=None, neighbors=None, budget=None, 
 
     from dpfast import metrics
     from dpfast.accounting.numbers import exact
-    from dpfast.base.others import labels_as_learned
+    from dpfast.base.others import codes_as_learned
     from dpfast.base.units import bounded_rows, own_generator
     from dpfast.metrics.groups import ClassCounts
     from dpfast.metrics.ranking import usual_bins
     from dpfast.tables.encoding import Encoding
-    from dpfast.tables.labels import LabelColumn, drop_missing
+    from dpfast.tables.label_columns import may_lack
+    from dpfast.tables.labels import have_labels, number_labels
     from dpfast.tables.sources import pick_rows
 
     if units is not None:
@@ -60,23 +61,20 @@ def figures(estimator, X, y, rng, *, epsilon=None, neighbors=None, budget=None, 
     two, pair = len(classes) == 2 and hasattr(estimator, "predict_proba"), len(classes) == 2
     relation = neighbors or estimator.neighbors
     part = exact("epsilon", epsilon or estimator.epsilon) / (2 + two + len(by))
-    may_lack = isinstance(X, Encoding) or isinstance(y, LabelColumn)
+    lacking = isinstance(X, Encoding) or may_lack(y)
     n, has_label = len(X if y is None else y), None
-    if y is None:
-        y, in_groups = X.labels(), X.labelled
-    elif may_lack:
-        y, _, has_label = drop_missing(y, classes)
-        in_groups = has_label
-    else:
-        in_groups = None
+    if y is not None and lacking and (has_label := have_labels(y, classes)) is not None:
+        y = y[has_label]
+    in_groups = X.labelled if y is None else has_label
     by = by if in_groups is None else [each.pick(in_groups) for each in by]
     X, _ = pick_rows(X, None, has_label, n)
     bins = usual_bins(n, part / rows_per_unit, relation)
     charged = relation
-    if may_lack and relation == "replace":
+    if lacking and relation == "replace":
         relation, part = "add-remove", part / 2
     paid = {"epsilon": part / rows_per_unit, "neighbors": relation, "random_state": rng}
-    true, predicted = _places(labels_as_learned(estimator, y), classes), _places(estimator.predict(X), classes)
+    true = codes_as_learned(estimator, *(X.label_numbers() if y is None else number_labels(y)))
+    predicted = np.searchsorted(classes, estimator.predict(X))
     scores = estimator.predict_proba(X)[:, 1] if two else None
     groups = [(each.name, *each.groups(estimator, X)) for each in by]
     if budget is not None:
@@ -162,16 +160,3 @@ def _cells(matrix, classes):
         for true, row in zip(classes, matrix.counts[:2, :2].tolist(), strict=True)
         for predicted, count in zip(classes, row, strict=True)
     ]
-
-
-def _places(labels, classes):
-    """Return the number of the class of each label, compared as texts; len(classes) for any other label."""
-    import numpy as np
-
-    from dpfast.tables.labels import LabelColumn, class_numbers
-
-    if isinstance(labels, LabelColumn):
-        spellings, numbers = labels.spellings, labels.numbers
-    else:
-        spellings, numbers = np.unique(np.asarray(labels), return_inverse=True)
-    return np.array(class_numbers(spellings.tolist(), classes, len(classes)), np.int64)[numbers]

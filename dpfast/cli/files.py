@@ -180,43 +180,29 @@ def in_order(table, estimator, data, model):
     return X
 
 
-def labels_of(y, declared, data):
-    """Return the labels and their public set: declared, or read from the whole table, not from a part of it.
-
-    The type of declared labels follows from what is declared, never from the labels that occur. A missing label of a
-    `LabelColumn` has the number -1.
-    """
+def classes_of(y, declared, data):
+    """Return the public set of labels: declared, or read from the whole table, not from a part of it."""
     import numpy as np
 
-    from dpfast.tables.labels import LabelColumn, drop_missing, tidy_labels
+    from dpfast.tables.classes import class_numbers, tidy_labels, values_of
+    from dpfast.tables.label_kinds import label_kind
+    from dpfast.tables.labels import missing_labels, number_labels
+    from dpfast.tables.objects import plain
 
     classes = None if declared is None else tidy_labels([name.strip() for name in declared.split(",")])
-    held, _, has_label = drop_missing(y, classes)
-    if isinstance(y, LabelColumn):
-        numbers = held.numbers
-        if has_label is not None:
-            numbers = np.full(len(y), -1, held.numbers.dtype)
-            numbers[has_label] = held.numbers
-        y = LabelColumn(numbers, held.spellings)
-    seen = held.distinct_labels() if isinstance(held, LabelColumn) else np.unique(held)
+    numbers, known = number_labels(y, missing_labels(classes))
+    occur = [known[k] for k in np.unique(numbers).tolist() if k >= 0]
     if classes is None:
+        seen = np.unique(values_of(occur, label_kind(None, y, "y"))).tolist()
         if len(seen) < 2:
-            only = f"all rows have the label {seen.tolist()[0]!r}" if len(seen) else "no row has a label"
+            only = f"all rows have the label {seen[0]!r}" if seen else "no row has a label"
             raise ValueError(f"{data}: {only}, two or more are needed; see --classes")
-        return y, seen.tolist()
-    unknown = sorted({*seen.astype(str).tolist()} - {*classes.astype(str).tolist()})
+        return seen
+    codes = class_numbers(occur, classes, -1)
+    unknown = sorted(plain(each) for each, code in zip(occur, codes, strict=True) if code < 0)
     if unknown:
         raise ValueError(f"{data}: a row has the label {unknown[0]!r}, which --classes {declared} does not name")
-    if isinstance(y, LabelColumn):
-        return LabelColumn(y.numbers, y.spellings.astype(classes.dtype)), classes.tolist()
-    return y.astype(classes.dtype), classes.tolist()
-
-
-def may_lack(y):
-    """Return whether labels of a file may be missing, by their type alone: not if they are integers or truth values."""
-    from dpfast.tables.labels import LabelColumn
-
-    return isinstance(y, LabelColumn)
+    return classes.tolist()
 
 
 # ---- tables with a schema --------------------------------------------------------------------------------------------
@@ -233,7 +219,7 @@ def declaration_of(data, path, label=None, classes=None, unit=None, ignore=(), *
     from dpfast.files.datasets import dataset_schema
     from dpfast.files.encodings import FileParts
     from dpfast.tables import Label, Schema
-    from dpfast.tables.labels import refuse_floating
+    from dpfast.tables.label_kinds import refuse_floating
     from dpfast.tables.sources import schema_to_discover
 
     if path is not None and str(path) == "discover":

@@ -15,11 +15,10 @@ from . import options
 from .figures import Figure, figures, figures_to_keep, figures_to_print
 from .files import (
     check_columns,
+    classes_of,
     declaration_of,
     is_packed,
-    labels_of,
     limits_of,
-    may_lack,
     name_features,
     open_budget,
     read,
@@ -334,10 +333,11 @@ def _learn_here(state, data, asked, declaration, model, parameters, own, rng, no
         reads = {"threshold": rare.threshold, "values": values, "limits": limits_of(parameters)}
         reads |= {"memory": memory, "n_features": asked.table.columns}
         table = _plain(data, label=label, needs_label=True, **reads, **text)
-        labels, classes = labels_of(table.y, asked.label.classes, data)
-        table = table._replace(y=labels)
-        if may_lack(labels):
-            from dpfast.base.notes import WITHOUT_LABEL  # only now: its import is slow
+        classes = classes_of(table.y, asked.label.classes, data)
+        from dpfast.tables.label_columns import may_lack  # only now: these imports are slow
+
+        if may_lack(table.y):
+            from dpfast.base.notes import WITHOUT_LABEL
 
             notes.append(WITHOUT_LABEL)
     n, test_share = len(table.X if declaration is not None else table.y), asked.output.test_share

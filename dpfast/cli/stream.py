@@ -98,7 +98,7 @@ def stream(
         from dpfast.files.encodings import read_code_steps
         from dpfast.files.readers import FileTable, read_steps
         from dpfast.learners.winnow.streaming import refuse_open
-        from dpfast.tables.labels import tidy_labels
+        from dpfast.tables.classes import tidy_labels
 
         declared = tidy_labels(names) if declaration is None else np.array(declaration.label.classes)
         values = values_of("winnow", own, threshold=asked.threshold)

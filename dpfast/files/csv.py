@@ -511,7 +511,7 @@ def table_of(file, label, entries, spool):
 
 def _gather(file, names, label, as_text, entries, spool):
     types = {name: TEXT if name in as_text or name == label else pa.float64() for name in file.names}
-    labels, gathered = LabelReader(), TableBuilder(entries, names, file.count, spool)
+    labels, gathered = LabelReader(None), TableBuilder(entries, names, file.count, spool)
     for batch in file.batches(types):
         if label is not None:
             labels.add(batch.column(label))

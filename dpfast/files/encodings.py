@@ -24,7 +24,7 @@ from dpfast.parts.blocks import BLOCK_BYTES, Spool, Storage, Table
 from dpfast.tables.arrays import is_parted, is_stream
 from dpfast.tables.arrow import ArrayStore, UnitStore
 from dpfast.tables.encoding import Encoding
-from dpfast.tables.labels import label_kind
+from dpfast.tables.label_kinds import label_kind
 from dpfast.tables.objects import Fault
 from dpfast.tables.schema import Label, Schema
 from dpfast.tables.sources import Memory, Source, are_wide_numbers, array_header, with_labels
@@ -433,8 +433,8 @@ def read_encoding(path, schema, label=None, *, storage_of=lambda most: ArrayStor
 def read_code_steps(path, size, schema, *, skip=0):
     """Yield the codes and the labels of `size` rows at a time, each as soon as its rows are there, after `skip` rows.
 
-    The schema declares everything and names the label. The path "-" is a CSV table from standard input. A row without a
-    label has None.
+    The schema declares everything and names the label. The path "-" is a CSV table from standard input. Rows without a
+    label have none.
     """
     if str(path) != "-" and kind_of(Path(path)) != "csv":
         whole = read_encoding(path, schema, schema.label)
@@ -443,13 +443,13 @@ def read_code_steps(path, size, schema, *, skip=0):
         rows = whole if whole.complete else read_encoding(path, schema)
         for start in range(skip, whole.n, size):
             step = slice(start, start + size)
-            yield rows[step].table(), whole[step].labels_or_none()
+            yield rows[step].table(), whole[step].labels_of_all()
         return
     with csv.faults_of(name_for_messages(path)):
         for file, _ in csv_steps(path, size, skip, schema.label.name):
             encoded = csv.encode_csv(file, schema, schema.label, ArrayStore)
             rows = encoded if encoded.complete else csv.encode_csv(file, schema, None, ArrayStore)
-            yield rows.table(), encoded.labels_or_none()
+            yield rows.table(), encoded.labels_of_all()
 
 
 def read_frame(path, *, columns=None, **text):

@@ -6,13 +6,16 @@ import io
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from dpfast.tables.arrow import ArrayStore, TextStore
 from dpfast.tables.columns import first_repeated, text_of
-from dpfast.tables.labels import LabelColumn, tidy_labels
+from dpfast.tables.label_columns import LabelColumn, text_array
+from dpfast.tables.label_kinds import as_type, kind_of_arrow
 from dpfast.tables.naming import listed, not_there
+from dpfast.tables.objects import is_missing
 
 
 def check_names(names, label, needs_label):
@@ -133,10 +136,10 @@ class NotNumbers(ValueError):
 
 
 class LabelReader:
-    """Reader of labels, some rows at a time."""
+    """Reader of labels, some rows at a time, in the type of their column; None is for cells of files without types."""
 
-    def __init__(self):
-        self._store = TextStore(ArrayStore)
+    def __init__(self, kind: pa.DataType | None):
+        self._store, self._kind = TextStore(ArrayStore), None if kind is None else kind_of_arrow(kind)
 
     def add(self, column: pa.Array):
         """Add the labels of some rows; a null is no label."""
@@ -147,16 +150,18 @@ class LabelReader:
         self._store.append((numbers.to_numpy(zero_copy_only=False), spellings))
 
     def column(self) -> LabelColumn:
-        """Return the labels of all rows: int64 if all are integers, else text. Marks of missing labels are texts."""
+        """Return the labels of all rows. Marks of missing labels are texts."""
         numbers, spellings = self._store.read_all()
-        return LabelColumn(numbers, tidy_labels(spellings))
+        return LabelColumn(numbers, np.asarray(as_type(text_array(spellings), self._kind)), self._kind)
 
 
 def _spelling(value):
-    """Return a label as text without blanks around it; refuse a long one."""
-    spelling = str(value) if isinstance(value, bool) else text_of(value).strip()
-    if len(spelling) > LONGEST:
-        raise ValueError(f"a label has {len(spelling):,} characters, it has at most {LONGEST}")
+    """Return a label as text; None if it is missing, and refuse a long one."""
+    if is_missing(value):
+        return None
+    spelling = text_of(value)
+    if len(spelling.strip()) > LONGEST:
+        raise ValueError(f"a label has {len(spelling.strip()):,} characters, it has at most {LONGEST}")
     return spelling
 
 

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from dpfast.files.entries import from_dense, from_sparse
 from dpfast.files.names import check_expansion
-from dpfast.tables.labels import stored_labels
+from dpfast.tables.label_columns import stored_labels
 from dpfast.tables.naming import not_there
 
 _FAULTS = (ValueError, KeyError, EOFError, MemoryError, NotImplementedError, zipfile.BadZipFile, zlib.error)

@@ -70,8 +70,8 @@ class ParquetFiles:
                     yield batch
 
     def labels(self, name):
-        """Return a column of labels: integers if all of them are, else text."""
-        labels = LabelReader()
+        """Return a column of labels, in its type."""
+        labels = LabelReader(self.schema.field(name).type)
         for batch in self.batches([name], name):
             labels.add(batch.column(0))
         return labels.column()
@@ -153,7 +153,8 @@ def table_of(path, label, needs_label, entries, spool):
         raise type(error)(f"{path}: {error}") from None
     entries = entries.resolve(all(files.schema.field(name).type == pa.bool_() for name in features))
     n, row = sum(files.sizes), 4 * len(features)  # bytes of the numbers of a row
-    labels, gathered = LabelReader(), TableBuilder(entries, features, lambda: n, spool)
+    labels = None if label is None else LabelReader(files.schema.field(label).type)
+    gathered = TableBuilder(entries, features, lambda: n, spool)
     try:
         check_expansion(
             n * row // (32 if entries.values == "bits" else 1),
@@ -161,9 +162,9 @@ def table_of(path, label, needs_label, entries, spool):
         )
         for batch in files.batches(names, label):
             gathered.add(np.stack([batch.column(name).to_numpy(zero_copy_only=False) for name in features], axis=1))
-            if label is not None:
+            if labels is not None:
                 labels.add(batch.column(label))
-        return gathered.table(), None if label is None else labels.column(), features
+        return gathered.table(), None if labels is None else labels.column(), features
     except ValueError as error:
         known = any(str(error).startswith(str(each)) for each in files.paths)
         raise error if known else ValueError(f"{path}: {error}") from None

@@ -26,9 +26,13 @@ from dpfast.files.names import (
     separator_of,
 )
 from dpfast.parts.blocks import Spool
+from dpfast.tables.arrays import narrowest, take_entries
 from dpfast.tables.bit_matrix import BitMatrix
-from dpfast.tables.labels import LabelColumn, drop_missing, tidy_labels
+from dpfast.tables.classes import class_numbers, tidy_labels
+from dpfast.tables.label_columns import LabelColumn
+from dpfast.tables.labels import missing_labels, number_labels
 from dpfast.tables.naming import listed
+from dpfast.tables.objects import plain
 
 
 class FileTable(NamedTuple):
@@ -103,8 +107,9 @@ def read_table(
     -------
     FileTable
         X : BitMatrix, ndarray or CSR matrix, shape (n, d)
-        y : of int64 if all labels are integers, else of str, shape (n,): ndarray, or a `LabelColumn`, which keeps each
-        spelling once, also those that mark a missing label; ``numpy.asarray`` makes an array of either
+        y : of the type of the column, shape (n,), and of str for files whose cells have no type (CSV, svmlight):
+        ndarray, or a `LabelColumn`, which keeps each spelling once, also those that mark a missing label;
+        ``numpy.asarray`` makes an array of either
         feature_names : list of str
 
     Raises
@@ -141,7 +146,7 @@ def read_steps(path, size, classes, *, label=None, threshold=None, values="bits"
     """Yield a `FileTable` of `size` rows at a time, in order, each as soon as its rows are there, after `skip` rows.
 
     The arguments are those of `read_table`; the path "-" is a CSV table from standard input. `classes` are all possible
-    labels, as texts; labels are integers if all of them are. CSV files are held a step at a time, others as a whole.
+    labels, as texts; labels are integers if all of these are. CSV files are held a step at a time, others as a whole.
     """
     if values == "either":
         raise ValueError('values must be "bits" or "numbers", got "either"')
@@ -188,20 +193,16 @@ def csv_steps(path, size, skip, label):
 
 
 def _as_declared(y, classes, before):
-    """Return labels in the type of the classes, None for those that are missing; refuse others, and name their row."""
+    """Return labels as the declared classes, whose texts are `classes`; refuse others, and name their row."""
     classes = tidy_labels(classes)
-    held, _, has_label = drop_missing(y, classes)
-    held = np.asarray(held).astype(str)
-    unknown = np.flatnonzero(~np.isin(held, classes.astype(str)))
-    if unknown.size:
-        row = unknown[0] if has_label is None else np.flatnonzero(has_label)[unknown[0]]
-        label = str(held[unknown[0]])
+    numbers, known = number_labels(y, missing_labels(classes))
+    codes = class_numbers(known, classes, -1)
+    lost = np.array([*(code < 0 for code in codes), False])[numbers]
+    if lost.any():
+        row = int(np.argmax(lost))
+        label = plain(known[numbers[row]])
         raise ValueError(f"row {before + row + 1} has the label {label!r}, the classes are {listed(classes)}")
-    if has_label is None:
-        return held.astype(classes.dtype)
-    labels = np.full(len(y), None, object)
-    labels[has_label] = held.astype(classes.dtype).tolist()
-    return labels
+    return LabelColumn(take_entries(np.array([*codes, -1], narrowest(len(classes))), numbers), classes)
 
 
 def too_few_rows(there, skip):

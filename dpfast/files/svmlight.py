@@ -9,7 +9,7 @@ import numpy as np
 
 from dpfast.files.entries import from_sparse
 from dpfast.files.names import ALWAYS, EXPANSION, open_expanded, refuse_label
-from dpfast.tables.labels import tidy_labels
+from dpfast.tables.label_columns import LabelColumn
 
 _COLUMN = 40  # bytes that a model needs for a column, about
 
@@ -33,7 +33,7 @@ def table_of(path, label, entries, n_features):
                 f"the largest number of a feature is {X.shape[1]:,}, far beyond the size of the file; if the table has "
                 "so many columns, declare their number by n_features= (--columns)"
             )
-        return from_sparse(X, entries), tidy_labels(y)
+        return from_sparse(X, entries), _labels(y)
     except OverflowError:
         raise ValueError(f"{path}: the number of a feature is above 2**31 - 1") from None
     except (ValueError, EOFError, zlib.error, gzip.BadGzipFile) as error:
@@ -42,6 +42,14 @@ def table_of(path, label, entries, n_features):
         elif "n_features was set to" in str(error):
             error = f"a row has a feature beyond the {n_features:,} columns that were declared"
         raise ValueError(f"{path}: {error}") from None
+
+
+def _labels(y):
+    """Return labels as floats; their classes are integers if all classes are, as the format has no types."""
+    if not np.isfinite(y).all():
+        raise ValueError("every row needs a label, got NaN or infinity")
+    values, numbers = np.unique(y, return_inverse=True)
+    return LabelColumn(numbers, values, None, may_lack=False)
 
 
 def _memory():

@@ -9,7 +9,8 @@ from scipy.optimize import brentq
 from dpfast.accounting import Budget
 from dpfast.accounting.numbers import check_neighbors
 from dpfast.metrics.figure import ConfusionMatrix, Counter, Figure, check_level, half_width
-from dpfast.tables.labels import are_equal, class_codes, labels_as_they_are, rows_to_count
+from dpfast.tables.classes import read_classes, refuse_few
+from dpfast.tables.labels import are_equal, codes_of_classes, labels_as_they_are, rows_to_count
 
 
 def accuracy(
@@ -94,7 +95,9 @@ def confusion_matrix(
     """
     y_true, y_pred = _pick_labelled(y_true, y_pred, neighbors, classes)
     _right(y_true, y_pred)
-    true, predicted = (class_codes(y, len(y), classes) for y in (y_true, y_pred))
+    known = read_classes(classes)
+    refuse_few(known, True)
+    true, predicted = (codes_of_classes(y, len(y), known) for y in (y_true, y_pred))
     k = len(true.classes)
     counter = Counter(epsilon, neighbors, budget, random_state)
     cells = k * true.codes.astype(np.int64) + predicted.codes

@@ -21,8 +21,9 @@ from dpfast.accounting import Budget, PrivacySpend
 from dpfast.accounting.numbers import check_neighbors
 from dpfast.metrics.figure import Counter, Figure, chance_beyond, check_level, half_width
 from dpfast.tables.arrow import Frame
+from dpfast.tables.classes import class_numbers
 from dpfast.tables.columns import text_of
-from dpfast.tables.labels import class_numbers, labels_as_they_are, rows_to_count
+from dpfast.tables.labels import labels_as_they_are, rows_to_count
 from dpfast.tables.naming import listed
 
 STEPS = 1 << 16  # that a row with a probability counts

@@ -23,7 +23,7 @@ from dpfast.base.units import own_generator
 from dpfast.mechanisms import discrete_gaussian
 from dpfast.model_selection.split import LabelledRows
 from dpfast.tables.arrays import as_objects
-from dpfast.tables.labels import are_equal, distinct_labels, labels_as_they_are, rows_to_count
+from dpfast.tables.labels import are_equal, labels_as_they_are, read_labels, rows_to_count
 from dpfast.tables.sources import pick_rows
 
 _MOST_RUNS = 1000
@@ -159,7 +159,7 @@ def private_search(
         n = len(y)
     held_out = own_generator(rng).random(n) < validation
     train, test = (LabelledRows(*pick_rows(X, y, part, n)) for part in (~held_out, held_out))
-    declared, classes = classes is not None, distinct_labels(y)[1] if classes is None else classes
+    declared, classes = classes is not None, read_labels(y).classes if classes is None else classes
     base, each = _run_claim(offered, train, classes, (*most, neighbors), int(runs))
     for estimator in offered:
         _cost(estimator, (X, y), classes)  # refuses rows that are held out, too, as nothing is refused later

@@ -86,6 +86,11 @@ class Frame:
         """Return one whole column; NaN of pandas and numpy are nulls."""
         return _in_one_chunk(self._stored_column(name))
 
+    def stored(self, name: str) -> Any:
+        """Return one column as the table has it."""
+        arrow = isinstance(self._table, pa.Table | pa.RecordBatch)
+        return self._table.column(name) if arrow else self._table[name]
+
     def is_untyped(self, name: str) -> bool:
         """Return whether the cells of a column have no common type: a list, objects, or categories that are objects."""
         if isinstance(self._table, pa.Table | pa.RecordBatch):

@@ -30,10 +30,12 @@ from dpfast.tables.arrow import (
     texts,
 )
 from dpfast.tables.cells import SURVEYED, CodeColumn, bin_search, count_cells, date_codes, number_codes, survey_cells
+from dpfast.tables.classes import class_numbers
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.columns import Boolean, Category, Date, Numeric, coder, refuse_lacking, text_of
 from dpfast.tables.discovered import Discovered, codes_by_facts, look_up_codes, places_of
-from dpfast.tables.labels import LabelColumn, Labels, class_numbers, column_of, missing_labels
+from dpfast.tables.label_columns import LabelColumn
+from dpfast.tables.labels import Labels, column_of_cells, missing_labels, number_labels
 from dpfast.tables.objects import Fault
 from dpfast.tables.schema import Label, Schema
 from dpfast.tables.words import Counts, tally
@@ -51,15 +53,6 @@ def encode(table: Any, schema: Schema) -> CodeTable:
     encoding = Encoding(schema)
     encoding.add(table)
     return encoding.table()
-
-
-def read_labelled(table: Any, y: Any, schema: Schema) -> tuple[CodeTable, Any]:
-    """Return a table and its labels (`y`, or the column that the schema names), as `encode` does; None for no label."""
-    if y is None and schema.label is None:
-        raise ValueError("y must be given: the schema declares no label")
-    encoding = Encoding(schema, schema.label or Label("y"))
-    encoding.add(table, y)
-    return (encoding.table() if encoding.complete else encode(table, schema)), encoding.labels_or_none()
 
 
 class Encoding:
@@ -186,13 +179,14 @@ class Encoding:
         assert self._label is not None
         return label_column(self._label, *self.label_numbers())
 
-    def labels_or_none(self) -> Any:
-        """Return the labels of all rows, as an array of objects with None for those without one, if there are any."""
+    def labels_of_all(self) -> LabelColumn:
+        """Return the labels of all rows, without a label for those that have none."""
+        labels = self.labels()
         if self.labelled is None:
-            return self.labels()
-        labels = np.full(self.n, None, object)
-        labels[self.labelled] = self.labels().tolist()
-        return labels
+            return labels
+        numbers = np.full(self.n, -1, labels.numbers.dtype)
+        numbers[self.labelled] = labels.numbers
+        return LabelColumn(numbers, labels.spellings, labels.kind)
 
     def label_numbers(self) -> tuple[np.ndarray, list]:
         """Return the labels as numbers of their identities, and the identities."""
@@ -292,11 +286,13 @@ class Encoding:
 
     def _read_labels(self, frame, y):
         name = self._label.name
-        if y is not None:
-            frame, n = Frame({name: y}), frame.n
-            if frame.n != n:
-                raise ValueError(f"X and y must have as many rows, got {n} and {frame.n}")
-        index, known = frame.identities(name, missing_labels(self._label._known, self.schema.missing_values))
+        marks = missing_labels(self._label._known, self.schema.missing_values)
+        if isinstance(y, LabelColumn):
+            index, known = number_labels(y, marks)
+        else:
+            index, known = (frame if y is None else Frame({name: y})).identities(name, marks)
+        if len(index) != frame.n:
+            raise ValueError(f"X and y must have as many rows, got {frame.n} and {len(index)}")
         if self._label.classes is not None:
             codes = class_numbers(known, np.array(self._label.classes), -1)
             wrong = np.flatnonzero(take_entries(np.array([*codes, 0]), index) < 0) if -1 in codes else ()
@@ -318,7 +314,7 @@ def _pick(new, store, rows):
 def label_column(label: Label, numbers: np.ndarray, identities: list) -> LabelColumn:
     """Return labels from the numbers of their identities, as the declared classes if there are any."""
     if label.classes is None:
-        return column_of(numbers, identities, None)
+        return column_of_cells(numbers, identities, None)
     known = class_numbers(identities, np.array(label.classes), -1)  # -1 for no row
     return LabelColumn(take_entries(np.array(known, narrowest(len(label.classes))), numbers), np.array(label.classes))
 

@@ -17,20 +17,13 @@ from dpfast.parts import MemoryParts, Piece
 from dpfast.parts.blocks import Spool, Storage, Table
 from dpfast.tables.arrays import is_dask, is_frame, is_ray, is_spark, narrowest, parts_of, take_entries
 from dpfast.tables.arrow import ArrayStore, distinct, header_of
+from dpfast.tables.classes import class_numbers
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.columns import Category
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.encoding import Encoding, label_column
-from dpfast.tables.labels import (
-    LabelColumn,
-    Labels,
-    class_codes,
-    class_values,
-    codes_of_labelled,
-    distinct_labels,
-    drop_missing,
-    label_kind,
-)
+from dpfast.tables.label_kinds import label_kind
+from dpfast.tables.labels import Labels, codes_among, labels_of, labels_that_occur, missing_labels, number_labels
 from dpfast.tables.marks import AsRead, arrays_of, digest
 from dpfast.tables.schema import Label, Schema
 from dpfast.tables.sources import (
@@ -231,10 +224,13 @@ def numbers_in_parts(raw: Any, classes: Any = None, *, one_column: bool = False)
         )
     raw = raw.pick([k for k, (n, *_) in enumerate(every) if n] or [0])
     answers = raw.each(_labels_seen, classes)
-    seen = np.unique(np.concatenate([labels for labels, _ in answers]))
-    known = class_codes(seen, len(seen), classes)
+    seen, kinds = sorted(set().union(*(labels for labels, _, _ in answers))), {kind for _, kind, _ in answers}
+    kind, numbers = kinds.pop() if len(kinds) == 1 else "cells", np.arange(len(seen))
+    known = labels_that_occur(numbers, seen, kind) if classes is None else labels_of(numbers[:0], [], classes, kind)
+    if classes is not None and -1 in class_numbers(seen, known.classes, -1):
+        raise ValueError(f"a row has a label that is not among classes={known.classes.tolist()}")
     n, like = sum(fact[0] for fact in facts), _like(*facts[0][1:])
-    return Table(raw.map(_number_labels, known.classes), n, like, known, all(complete for _, complete in answers))
+    return Table(raw.map(_number_labels, known.classes), n, like, known, all(complete for *_, complete in answers))
 
 
 def bound_parts(parts: Any, units: Any, choose: Callable) -> Any:
@@ -417,15 +413,20 @@ def _facts(rows):
 
 
 def _labels_seen(rows, classes):
-    """Return the labels that occur, and whether every row has one."""
-    y, known, kept = drop_missing(rows[1], classes)
-    return distinct_labels(y if known is None else LabelColumn(y, class_values(known)))[1], kept is None
+    """Return the identities of the labels that occur, the type of all, and whether every row has one."""
+    numbers, known = number_labels(rows[1], missing_labels(classes))
+    return (
+        {known[k] for k in np.unique(numbers).tolist() if k >= 0},
+        label_kind(None, rows[1], "y"),
+        (numbers >= 0).all(),
+    )
 
 
 def _number_labels(rows, classes):
     X, y = rows
-    labels, kept = codes_of_labelled(y, classes)
-    return Piece(X if kept is None else pick_rows(X, None, kept, len(kept))[0], labels.codes)
+    codes = codes_among(y, classes)
+    kept = codes >= 0
+    return Piece(X, codes) if kept.all() else Piece(pick_rows(X, None, kept, len(kept))[0], codes[kept])
 
 
 def _like(d, dtype, form, names):

@@ -23,7 +23,8 @@ from dpfast.tables.arrow_types import reads_of
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.discovered import Discovered, refuse_many
 from dpfast.tables.encoding import Encoding
-from dpfast.tables.labels import codes_of_labelled, label_kind
+from dpfast.tables.label_kinds import label_kind
+from dpfast.tables.labels import codes_of_labelled
 from dpfast.tables.naming import LABELS, not_there
 from dpfast.tables.schema import Label, Schema
 
@@ -104,7 +105,7 @@ class Source:
         return self
 
     def label_kind(self, name: str) -> str | None:
-        """Return the type of the labels, like `dpfast.tables.labels.label_kind`.
+        """Return the type of the labels, like `dpfast.tables.label_kinds.label_kind`.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Every way in, replayed: sources x hostile cells x learners; one row moves no answer by more than was charged.
+"""Every way in, replayed: sources, streams x hostile cells x learners; one row moves no answer beyond what was charged.
 
 A route makes the arguments of `fit` of a list of rows, in the form in which people have tables. Its neighbour has a row
 with a hostile cell, another label or another unit, or lacks the last row or the last unit. Both fits must ask the same
@@ -33,7 +33,7 @@ from premises.test_replays import LEARNERS, ODD, ONE, TYPED, held, replayed
 import dpfast
 from dpfast import engines
 from dpfast.parts import MemoryParts
-from dpfast.tables import Schema
+from dpfast.tables import Label, Numeric, Schema
 
 FEATURES = ["age", "pay", "job", "smokes"]
 TYPES = {
@@ -312,6 +312,100 @@ def _vectors(form):
     return trial
 
 
+# ---- streams ---------------------------------------------------------------------------------------------------------
+
+LABELS = {  # ways to hold the labels of a call, some of which may be missing
+    "list": list,
+    "objects": lambda y: np.array([None, *y], object)[1:],
+    "texts": lambda y: np.array(["" if each is None else str(each) for each in y]),
+    "floats": lambda y: np.array([np.nan if each is None else float(each) for each in y]),
+    "integers": lambda y: np.array([int(each) for each in y]),
+    "pandas objects": lambda y: pd.Series(y, dtype=object),
+    "pandas Int64": lambda y: pd.Series(y, dtype="Int64"),
+    "pandas boolean": lambda y: pd.Series(y, dtype="boolean"),
+    "pandas string": lambda y: pd.Series([None if each is None else str(each) for each in y], dtype="string"),
+    "pandas category": lambda y: pd.Series(y, dtype="category"),
+    "pandas, Arrow": lambda y: pd.Series(pa.array(y)).astype(pd.ArrowDtype(pa.array(y).type)),
+    "Arrow": pa.array,
+    "Arrow, chunks": lambda y: pa.chunked_array([pa.array(y[:9]), pa.array(y[9:], pa.array(y[:9]).type)]),
+    "Arrow dictionary": lambda y: pa.array(y).dictionary_encode(),
+    "polars": pl.Series,
+    "polars Categorical": lambda y: pl.Series(y, dtype=pl.Categorical),
+}
+CLASSES = [  # declared, and the values of a typed column
+    (["no", "yes"], ["no", "yes"]),
+    (["yes", " yes"], ["yes", " yes"]),
+    (["no", "yes "], ["no", "yes "]),
+    (["1", " 1"], ["1", " 1"]),
+    (["2", "10"], [2, 10]),
+    ([2, 10], ["2", "10"]),
+    ([2, 10], [2, 10]),
+    ([0, 1], [False, True]),
+    ([False, True], [0, 1]),
+    ([False, True], [False, True]),
+    ([0, 1], [0.0, 1.0]),
+    ([0.5, 1.5], [0.5, 1.5]),
+    (["NA", "none"], ["NA", "none"]),
+]
+ODD_LABELS = [None, "", "NA", " no", "yes", "1", 1, 1.0, True, float("nan"), 2**63, "none", "yes "]
+
+
+def _stream(make):
+    """A route of labels of a stream in several calls: beside rows, or as a column of a table with a schema."""
+
+    def trial(learner, rng, folder):
+        relation, (classes, values), n = _pick(rng, ["replace", "add-remove"]), _pick(rng, CLASSES), 24
+        ages = rng.integers(0, 10, n)
+        y = [None if rng.random() < 0.1 else values[int(age > 4)] for age in ages]
+        if rng.random() < 0.5:
+            y = [values[int(age > 4)] for age in ages]
+        any_cell = make in (list, LABELS["objects"], LABELS["pandas objects"], LABELS["texts"])
+        other = [*y[:-1], _pick(rng, ODD_LABELS if any_cell else [None, *values])]
+        if relation == "add-remove":
+            other = [*y[:-1], None]
+        form, cut = _pick(rng, ["column", "beside", "vectors"]), int(rng.integers(1, n))
+        cut = n if not {other[-1]} <= {None, *values} else cut  # one that is not declared is refused by the first call
+        given = {} if form == "vectors" else {"schema": _streamed(classes if rng.random() < 0.5 else None)}
+        declared = None if form != "vectors" and given["schema"].label.classes else classes
+
+        def follow(model, labels):
+            for rows in (slice(None, cut), slice(cut, None))[: 1 + (cut < n)]:
+                X, some = pd.DataFrame({"age": ages[rows]}), labels[rows]
+                if form == "column":
+                    model.stream(_with(X, some), classes=declared)
+                else:
+                    model.stream(X if form == "beside" else ages[rows, None] / 5.0 - 1, some, classes=declared)
+
+        try:
+            tables = make(y), make(other)
+            if form == "column":
+                _with(pd.DataFrame({"age": ages}), tables[0])
+        except (*NOT_THERE, NotImplementedError):
+            return None
+        model = dpfast.DPWinnowClassifier(epsilon=5.0, neighbors=relation, n_updates=3, **given)
+        return replayed(model, *((table,) for table in tables), fit=follow, seed=int(rng.integers(1 << 30)))
+
+    return trial
+
+
+def _streamed(classes):
+    return Schema([Numeric("age", 0, 10, edges=4)], label=Label("buys", classes))
+
+
+def _with(X, labels):
+    """The rows of a call with their labels as a column, in a table of the kind of these."""
+    if isinstance(labels, pa.Array | pa.ChunkedArray):
+        return pa.table({"age": X["age"].to_numpy(), "buys": labels})
+    if isinstance(labels, pl.Series):
+        return pl.DataFrame({"age": X["age"].to_numpy(), "buys": labels})
+    if isinstance(labels, list):
+        return {"age": X["age"].tolist(), "buys": labels}
+    return X.assign(buys=labels.array if isinstance(labels, pd.Series) else labels)
+
+
+STREAMS = {f"stream, labels: {name}": _stream(make) for name, make in LABELS.items()}
+
+
 def run(route, name, rng):
     """A replay of one neighbour on a route, for a learner."""
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
@@ -332,7 +426,7 @@ def main():
     parser.add_argument("--route", default="")
     parser.add_argument("--clusters", action="store_true")
     given = parser.parse_args()
-    routes = ROUTES | VECTORS | (CLUSTERS if given.clusters else {})
+    routes = ROUTES | VECTORS | STREAMS | (CLUSTERS if given.clusters else {})
     routes = {name: route for name, route in routes.items() if given.route in name}
     rng, breaks = np.random.default_rng(given.seed), []
     seen, refusals = collections.defaultdict(collections.Counter), collections.defaultdict(collections.Counter)

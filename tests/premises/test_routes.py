@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from premises.routes import ROUTES, TABULAR, Route, run
+from premises.routes import ROUTES, STREAMS, TABULAR, Route, run
 from premises.test_replays import held
 
 
@@ -16,6 +16,15 @@ def test_one_row_moves_no_more_than_was_charged_on_any_way_in(name, many):
             assert held(found), (learner, found)
             replays += 1
     assert replays
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_one_label_moves_no_more_than_was_charged_in_any_stream(name, many):
+    rng = np.random.default_rng([*name.encode()])
+    every = [run(STREAMS[name], "winnow", rng) for _ in range(many(6, 2000))]
+    found = [each for each in every if each is not None]
+    assert found
+    assert all(map(held, found)), next(each for each in found if not held(each))
 
 
 def test_a_table_that_is_typed_as_a_whole_is_found():

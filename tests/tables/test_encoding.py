@@ -13,7 +13,7 @@ from dpfast.parts.blocks import Spool, Storage
 from dpfast.tables import Boolean, Category, Date, Label, Numeric, Schema
 from dpfast.tables.arrow import ArrayStore, Fault
 from dpfast.tables.discovered import Discovered
-from dpfast.tables.encoding import Encoding, encode, read_labelled
+from dpfast.tables.encoding import Encoding, encode
 
 SCHEMA = Schema(
     [
@@ -258,8 +258,9 @@ def test_values_that_are_not_declared_and_that_no_row_has_are_accepted():
     unused = {"kind": [*kinds, "none"], "buys": ["no", "perhaps", "yes"]}
     table = pd.DataFrame({"kind": ["255", "0"], "buys": ["yes", "no"]})
     table = table.astype({name: pd.CategoricalDtype(values) for name, values in unused.items()})
-    rows, labels = read_labelled(table, None, schema)
-    assert (rows.toarray().tolist(), labels.tolist()) == ([[255], [0]], ["yes", "no"])
+    read = Encoding(schema, schema.label)
+    read.add(table)
+    assert (read.table().toarray().tolist(), read.labels().tolist()) == ([[255], [0]], ["yes", "no"])
 
 
 def test_an_unconfirmed_draft_reads_nothing():

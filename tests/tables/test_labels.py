@@ -1,8 +1,17 @@
+import re
+
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
-from dpfast.tables.labels import class_codes, tidy_labels
+import dpfast
+from dpfast.metrics import confusion_matrix
+from dpfast.tables.classes import tidy_labels
+from dpfast.tables.labels import MISSING, class_codes, codes_of_classes, labels_as_they_are, read_labels
+
+pytestmark = pytest.mark.filterwarnings("ignore::dpfast.PrivacyWarning", "ignore::UserWarning")
 
 LARGE = 2**53 + 1
 
@@ -120,3 +129,121 @@ def test_spellings_that_an_array_of_text_would_make_one_are_refused():
 def test_classes_that_are_declared_twice_are_refused():
     with pytest.raises(ValueError, match=r"different labels, got \[0, 1, 1\]"):
         class_codes([0, 1], 2, [0, 1, 1])
+
+
+FORMS = {  # ways to hold the labels of a column, one of which may be missing
+    "list": list,
+    "objects": lambda y: np.array([None, *y], object)[1:],
+    "Arrow": pa.array,
+    "Arrow dictionary": lambda y: pa.array(y).dictionary_encode(),
+    "polars": pl.Series,
+    "pandas objects": lambda y: pd.Series(y, dtype=object),
+    "pandas, Arrow": lambda y: pd.Series(pd.arrays.ArrowExtensionArray(pa.array(y))),
+}
+TYPED = {
+    "texts": lambda y: np.array(["" if each is None else str(each) for each in y]),
+    "numpy texts": lambda y: np.array(["" if each is None else str(each) for each in y], np.dtypes.StringDType()),
+    "floats": lambda y: np.array([np.nan if each is None else float(each) for each in y]),
+    "float32": lambda y: np.array([np.nan if each is None else float(each) for each in y], np.float32),
+    "pandas Int64": lambda y: pd.Series(y, dtype="Int64"),
+    "pandas boolean": lambda y: pd.Series(y, dtype="boolean"),
+    "pandas string": lambda y: pd.Series([None if each is None else str(each) for each in y], dtype="string"),
+}
+SETS = [
+    (["no", "yes"], ["no", "yes"]),
+    (["yes", " yes"], ["yes", " yes"]),
+    (["no", "yes "], ["yes ", "no"]),
+    (["1", "2", "3a"], ["1", "2"]),
+    (["1", "2", "3a"], [1, 2]),
+    (["01", "1"], ["1", "01"]),
+    (["2", "10"], [2, 10]),
+    ([2, 10], ["2", "10"]),
+    ([2, 10], [2.0, 10.0]),
+    ([1, 2**63], [1, 1]),
+    ([0, 1], [False, True]),
+    ([False, True], [0, 1]),
+    ([False, True], [True, False]),
+    ([0.5, 1.5], [0.5, 1.5]),
+    (["NA", "none"], ["NA", "none"]),
+    (["NA ", "b"], ["b", "NA "]),
+    ([LARGE - 1, LARGE], [LARGE, LARGE - 1]),
+    (["a", "b", "c", "d"], ["d", "a"]),
+]
+
+
+@pytest.mark.parametrize("form", FORMS | TYPED)
+@pytest.mark.parametrize(("classes", "values"), SETS, ids=repr)
+def test_a_label_that_is_missing_changes_neither_the_classes_nor_how_others_are_read(form, classes, values):
+    make, y = (FORMS | TYPED)[form], values * 20
+    other = [*y[:-1], None]
+    try:
+        one, two = make(y), make(other)
+    except (TypeError, ValueError, OverflowError, pa.ArrowException):
+        return  # no such column
+    try:
+        whole = read_labels(one, classes)
+    except ValueError as refused:
+        with pytest.raises(ValueError, match=re.escape(str(refused))):
+            read_labels(two, classes)
+        return
+    lacking = read_labels(two, classes)
+    assert lacking.classes.dtype == whole.classes.dtype
+    assert lacking.classes.tolist() == whole.classes.tolist()
+    assert lacking.codes.tolist() == [*whole.codes.tolist()[:-1], MISSING]
+
+
+@pytest.mark.parametrize("form", FORMS | TYPED)
+@pytest.mark.parametrize(("classes", "values"), SETS, ids=repr)
+def test_every_label_has_the_class_that_it_has_alone(form, classes, values):
+    make = (FORMS | TYPED)[form]
+    try:
+        whole = make([*values * 3, None])
+    except (TypeError, ValueError, OverflowError, pa.ArrowException):
+        return
+    try:
+        codes = read_labels(whole, classes).codes.tolist()
+    except ValueError:
+        return
+    assert codes == [int(read_labels(whole[k : k + 1], classes).codes[0]) for k in range(len(whole))]
+
+
+def test_a_class_is_its_text_or_else_its_text_without_blanks():
+    assert read_labels(["yes", " yes", "  yes"], ["yes", " yes"]).codes.tolist() == [1, 0, 1]
+    assert read_labels(np.array(["no", "yes ", " no"]), ["no", "yes "]).codes.tolist() == [0, 1, 0]
+
+
+@pytest.mark.parametrize("n", [40, 4000])
+def test_classes_with_blanks_are_read_by_one_rule_whether_or_not_a_table_is_surveyed(n):
+    X = np.random.default_rng(0).normal(size=(n, 3))
+    model = dpfast.HalfspaceClassifier(n_rounds=2).fit(
+        X, np.array(["no", "yes "])[np.arange(n) % 2], classes=["no", "yes "]
+    )
+    assert model.classes_.tolist() == ["no", "yes "]
+
+
+def test_a_model_keeps_the_order_of_its_classes_for_labels_of_another_type():
+    model = dpfast.DPWinnowClassifier(n_updates=3).partial_fit(np.eye(2), [2, 10], classes=[2, 10])
+    read = [
+        codes_of_classes(y, 2, model.classes_).codes.tolist() for y in ([2, 10], ["2", "10"], np.array(["2", "10"]))
+    ]
+    assert read == [[0, 1]] * 3
+    counts = confusion_matrix([2, 10, 10], ["2", "10", "2"], classes=[2, 10], epsilon=1e6).counts
+    assert counts.tolist() == [[1, 0], [1, 1]]
+
+
+@pytest.mark.parametrize("make", [pa.array, pl.Series, lambda y: pd.Series(y, dtype="Int64")])
+def test_labels_without_a_type_of_numpy_are_objects_whether_or_not_one_is_missing(make):
+    y, gap = make([0, 1, 1]), make([0, 1, None])
+    assert labels_as_they_are(y).dtype == labels_as_they_are(gap).dtype == object
+    assert labels_as_they_are(gap).tolist()[:2] == [0, 1]
+
+
+def test_a_score_reads_labels_as_the_fit_did():
+    X = np.where(np.arange(40) % 2, 1.0, -1.0)[:, None]
+    model = dpfast.DPWinnowClassifier(1e4, random_state=0).fit(X, np.arange(40) % 2, classes=[0, 1])
+    y = model.predict(X)
+    for same in (y, y.astype(str), y.tolist(), pa.array(y), pl.Series(y), pd.Series(y, dtype="Int64"), y[:, None]):
+        assert model.score(X, same) == 1.0
+    assert model.score(X, np.where(np.arange(40) < 10, 7, y)) == 0.75
+    with pytest.raises(ValueError, match="no label, in row 2"):
+        model.score(X, [0, None, *y[2:]])

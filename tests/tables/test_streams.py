@@ -17,7 +17,8 @@ from dpfast.metrics import confusion_matrix
 from dpfast.parts.blocks import Spool, Storage
 from dpfast.tables import Category, Label, Schema
 from dpfast.tables.arrow import ArrayStore, TextStore
-from dpfast.tables.labels import LabelColumn, class_codes
+from dpfast.tables.label_columns import LabelColumn
+from dpfast.tables.labels import class_codes
 
 PEOPLE = people(900)
 TABLE = pa.Table.from_pandas(PEOPLE, preserve_index=False)

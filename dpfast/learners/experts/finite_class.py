@@ -22,7 +22,7 @@ from dpfast.learners.counted import CountedClassifier, CountedModel
 from dpfast.learners.probabilities import confusion
 from dpfast.tables import BitMatrix, CodeTable
 from dpfast.tables.arrays import as_numbers, as_objects
-from dpfast.tables.labels import two_classes
+from dpfast.tables.classes import two_classes
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from dpfast.learners.counted import CountedClassifier, SidedModel, count_levels
 from dpfast.learners.halfspaces.linear import count_rows
 from dpfast.learners.halfspaces.nets import Nets, net_radius
 from dpfast.parts import MemoryParts, Piece
-from dpfast.tables.labels import class_codes
+from dpfast.tables.labels import codes_of_classes
 from dpfast.tables.projection import row_products
 
 
@@ -193,7 +193,7 @@ class NetHalfspaceClassifier(CountedClassifier, name="net-halfspace"):
         """
         model = self._released_model()
         nets, table = model.nets, self._read_rows(X)
-        labels = class_codes(y, table.shape[0], self.classes_)
+        labels = codes_of_classes(y, table.shape[0], self.classes_)
         signs = labels.signs()
         nets.check_time(len(signs), self.max_seconds)
         parts = MemoryParts([Piece(table, labels.codes, rows=table)])

@@ -24,7 +24,7 @@ from dpfast.base.parameters import (
 from dpfast.base.scikit import BaseEstimator, ClassifierMixin
 from dpfast.kernels import reals
 from dpfast.tables.code_bits import pack_codes
-from dpfast.tables.labels import class_codes
+from dpfast.tables.labels import class_codes, codes_of_classes
 from dpfast.tables.signed_rows import signed_rows
 
 _ZERO = 1e-12
@@ -156,8 +156,9 @@ class WinnowClassifier(Parameters, ClassifierMixin, BaseEstimator):
         rows = self._rows(X, None if reset else self.reads_)
         if not reset:
             check_columns(self, X, self.n_features_in_, getattr(self, "feature_names_in_", None))
-        labels = class_codes(y, rows.shape[0], classes if reset else self.classes_)
-        signs, marked = labels.signs(), _read_marks(marks, rows.shape[0])
+        n = rows.shape[0]
+        labels = class_codes(y, n, classes) if reset else codes_of_classes(y, n, self.classes_)
+        signs, marked = labels.signs(), _read_marks(marks, n)
         if reset:
             scores, updates = np.zeros(rows.shape[1] + 1, np.int64), 0
         elif rows.unit != self._unit:

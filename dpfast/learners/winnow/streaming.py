@@ -40,8 +40,8 @@ from dpfast.tables.arrays import is_frame, refuse_parts
 from dpfast.tables.arrow import Frame
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.columns import refuse_lacking
-from dpfast.tables.encoding import read_labelled
-from dpfast.tables.labels import class_codes, drop_missing, missing_labels
+from dpfast.tables.label_columns import LabelColumn
+from dpfast.tables.labels import Labels, codes_among, have_labels, of_rows, read_labels
 from dpfast.tables.schema import Schema
 from dpfast.tables.sources import Memory, with_labels
 
@@ -194,14 +194,15 @@ def follow(learner: Any, X: Any, y: Any, classes: Any) -> np.ndarray:
     """Return the prediction for each row of a call, which begins or continues the stream of a learner."""
     refuse_parts(X)  # the rows of a stream have an order
     with alone(learner):
-        state, blank = vars(learner).get("_state"), slice(0)
+        state, blank = vars(learner).get("_state"), np.zeros(0, np.int64)
         if state is not None or not learner.__sklearn_is_fitted__():
-            X, y, blank = _fill_labels(learner, X, y, classes)
+            labels = _labels_of(learner, X, y)
         if state is not None:
-            rows, signs = _read_next(learner, X, y)
+            rows, signs = _read_next(learner, X, labels)
             if rows.unit != state.unit:
                 raise ValueError(f"rows must be on the grid that the stream began with, 1/{state.unit}")
         elif not learner.__sklearn_is_fitted__():
+            y, blank = _filled(learner, y, labels, classes)
             state, rows, signs = _begin(learner, X, y, classes)
         elif learner.updates_ < learner.n_updates_ or learner.window:
             raise ValueError(
@@ -217,7 +218,7 @@ def follow(learner: Any, X: Any, y: Any, classes: Any) -> np.ndarray:
                 stacklevel=3,
             )
         if state is not None:
-            signs[blank] = 0
+            signs[blank] = 0  # of rows without a label
             with continuing(partial(_show, learner, state), partial(end, learner)):
                 predicted = learner.classes_[_follow(learner, state, rows, signs)]
         return predicted
@@ -323,43 +324,60 @@ def _rehearse(learner, reader, state, public, model, rows, signs) -> dict:
     return fitted["parameters"]
 
 
-def _fill_labels(learner: Any, X: Any, y: Any, classes: Any) -> tuple[Any, Any, Any]:
-    """Return a table and its labels, with a class for each that is missing, and a mask of their rows.
+def _schema_of(learner: Any) -> Schema | None:
+    """Return the schema of the rows of a stream, if there is one."""
+    schema: Any = learner.encoder_.schema_ if hasattr(learner, "encoder_") else learner._checked().schema
+    return schema if isinstance(schema, Schema) else None
 
-    Whether a label is missing follows from its cell, so that nothing of other rows depends on it.
+
+def _labels_of(learner: Any, X: Any, y: Any) -> Any:
+    """Return the labels of a call: y, or a column of X that y or the schema names; None if there are none."""
+    source, schema = with_labels(Memory(X), y), _schema_of(learner)
+    if source.y is not None or isinstance(X, CodeTable):
+        return source.y
+    name = source.label or (schema.label.name if schema is not None and schema.label is not None else None)
+    if schema is None or name is None or not is_frame(X):
+        return y
+    if schema.label is not None and schema.label.name != name:
+        raise ValueError(f"y names the label {name!r}, and the schema declares {schema.label.name!r}")
+    frame = Frame(X)
+    refuse_lacking([name], frame.names)
+    return frame.stored(name)
+
+
+def _filled(learner: Any, y: Any, labels: Any, classes: Any) -> tuple[Any, np.ndarray]:
+    """Return the labels of the first call as declared classes, a class for each that is missing, and those rows.
+
+    Labels are read alike whether or not one of them is missing, and nothing of other rows depends on it. `y` is the
+    argument, which is returned if no classes are declared.
     """
-    fitted = hasattr(learner, "classes_")
-    schema: Any = learner.encoder_.schema_ if hasattr(learner, "encoder_") else None
-    schema = schema if fitted else learner._checked().schema
-    label = schema.label if isinstance(schema, Schema) else None
-    if fitted:
-        classes = learner.classes_
-    elif classes is None and label is not None:
-        classes = label.classes
-    if y is None and label is not None and not isinstance(X, CodeTable):
-        frame = Frame(X)
-        refuse_lacking([label.name], frame.names)
-        has_label = frame.identities(label.name, missing_labels(classes, schema.missing_values))[0] >= 0
-        labels = None if has_label.all() else frame.column(label.name).to_pylist()
-    elif y is None or isinstance(y, str) or is_frame(y):
-        return X, y, slice(0)
-    else:
-        labelled: Any = drop_missing(y, classes)[2]
-        has_label, labels = labelled, None if labelled is None else [*y]
-    if labels is None:
-        return X, y, slice(0)
+    schema = _schema_of(learner)
+    marks = () if schema is None else schema.missing_values
+    if classes is None and schema is not None and schema.label is not None:
+        classes = schema.label.classes
+    if labels is None or isinstance(labels, str):
+        return y, np.zeros(0, np.int64)
     if classes is None:
-        raise ValueError("some rows have no label: the first call of a stream with such rows needs classes=")
-    some = np.asarray(classes).tolist()[0]
-    return X, [label if has else some for label, has in zip(labels, has_label, strict=True)], ~has_label
+        if have_labels(labels, None, marks) is not None:
+            raise ValueError("some rows have no label: the first call of a stream with such rows needs classes=")
+        return y, np.zeros(0, np.int64)
+    known = read_labels(labels, classes, marks)
+    filled = LabelColumn(np.maximum(known.codes, 0), known.classes)
+    name = y if isinstance(y, str) else getattr(y, "name", None)
+    filled.name = name if isinstance(name, str) else None
+    return filled, np.flatnonzero(known.codes < 0)
 
 
 def _read_next(learner: Any, X: Any, y: Any) -> tuple[Any, Any]:
-    """Return the rows of a call that continues the stream, and the signs of their labels."""
-    if hasattr(learner, "encoder_") and not isinstance(X, CodeTable):
-        X, y = read_labelled(X, y, learner.encoder_.schema_)
+    """Return the rows of a call that continues the stream, and the signs of their labels, 0 for those without one."""
+    schema = _schema_of(learner)
+    if y is None:
+        raise ValueError("y must be given: the schema declares no label")
     rows = learner._read_rows(X)
-    return rows, class_codes(y, rows.shape[0], learner.classes_).signs()
+    codes = codes_among(of_rows(y, rows.shape[0]), learner.classes_, () if schema is None else schema.missing_values)
+    signs = Labels(codes, learner.classes_, True).signs()
+    signs[codes < 0] = 0
+    return rows, signs
 
 
 def _follow(learner: Any, state: Stream, rows: Any, signs: Any) -> np.ndarray:
