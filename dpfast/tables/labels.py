@@ -187,6 +187,8 @@ def _column(y):
             y = column_or_1d(y, warn=True)
         if y.dtype.kind == "T":
             y = y.astype(object)
+        if y.dtype.kind == "c":
+            raise ValueError(f"Complex data not supported: {HELD}")
     return y
 
 

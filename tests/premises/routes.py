@@ -319,7 +319,6 @@ LABELS = {  # ways to hold the labels of a call, some of which may be missing
     "objects": lambda y: np.array([None, *y], object)[1:],
     "texts": lambda y: np.array(["" if each is None else str(each) for each in y]),
     "floats": lambda y: np.array([np.nan if each is None else float(each) for each in y]),
-    "integers": lambda y: np.array([int(each) for each in y]),
     "pandas objects": lambda y: pd.Series(y, dtype=object),
     "pandas Int64": lambda y: pd.Series(y, dtype="Int64"),
     "pandas boolean": lambda y: pd.Series(y, dtype="boolean"),

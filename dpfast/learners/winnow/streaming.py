@@ -326,7 +326,9 @@ def _rehearse(learner, reader, state, public, model, rows, signs) -> dict:
 
 def _schema_of(learner: Any) -> Schema | None:
     """Return the schema of the rows of a stream, if there is one."""
-    schema: Any = learner.encoder_.schema_ if hasattr(learner, "encoder_") else learner._checked().schema
+    if hasattr(learner, "classes_"):
+        return learner.encoder_.schema_ if hasattr(learner, "encoder_") else None
+    schema: Any = learner._checked().schema
     return schema if isinstance(schema, Schema) else None
 
 
@@ -371,9 +373,9 @@ def _filled(learner: Any, y: Any, labels: Any, classes: Any) -> tuple[Any, np.nd
 def _read_next(learner: Any, X: Any, y: Any) -> tuple[Any, Any]:
     """Return the rows of a call that continues the stream, and the signs of their labels, 0 for those without one."""
     schema = _schema_of(learner)
+    rows = learner._read_rows(X)
     if y is None:
         raise ValueError("y must be given: the schema declares no label")
-    rows = learner._read_rows(X)
     codes = codes_among(of_rows(y, rows.shape[0]), learner.classes_, () if schema is None else schema.missing_values)
     signs = Labels(codes, learner.classes_, True).signs()
     signs[codes < 0] = 0

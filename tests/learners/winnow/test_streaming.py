@@ -75,7 +75,7 @@ def test_a_schema_that_leaves_something_to_be_found_is_refused_before_the_charge
     [
         (lambda rows: rows.drop(columns="age"), "lacks columns that the schema declares: 'age'"),
         (lambda rows: rows.drop(columns="buys"), "lacks columns that the schema declares: 'buys'"),
-        (lambda rows: rows.assign(buys="maybe"), "row 1, column 'buys' has a label that is not declared"),
+        (lambda rows: rows.assign(buys="maybe"), "the label of row 1 is not among classes"),
         (lambda rows: rows.assign(age="old"), "column 'age'"),
         (lambda rows: rows.to_numpy(), "a table with a schema must be a DataFrame"),
     ],
