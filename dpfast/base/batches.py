@@ -47,6 +47,12 @@ def in_batches(returns: str = "") -> Callable[[F], F]:
     return decorated
 
 
+def refuse_collections(X: Any) -> None:
+    """Refuse collections of Dask, and streams, for methods that take a table in memory."""
+    if is_dask(X) or is_stream(X) or isinstance(X, StreamParts):
+        raise ValueError("X must be a table in memory: explain a part of the rows at a time")
+
+
 def _of_stream(model, method, X):
     if method.__name__ == "transform":
         return method(model, X)

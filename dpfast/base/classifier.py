@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from dpfast.base import transaction
 from dpfast.base.batches import in_batches
+from dpfast.base.explained import Explanation, explain
 from dpfast.base.fitted import ModelReader
 from dpfast.base.fitting import OUTLINE
 from dpfast.base.forms import Codes
@@ -245,6 +246,20 @@ class PrivateClassifier(PrivateParameters, CallbackSupportMixin, ClassifierMixin
             return np.stack([reals.expit(-odds), reals.expit(odds)], axis=1)
         chances = reals.exp(odds - odds.max(axis=1, keepdims=True))
         return chances / chances.sum(axis=1, keepdims=True)
+
+    @_defines("contributions")
+    def explain(self, X: Any) -> Explanation:
+        """Return what each column contributes to the score of each row; the contributions add up to it.
+
+        Parameters
+        ----------
+        X : table of a kind that `fit` takes, in memory, shape (n, d)
+
+        Returns
+        -------
+        dpfast.base.explained.Explanation
+        """
+        return explain(self, X)
 
     def report(self, path: str | os.PathLike[str]) -> None:
         """Write a self-contained HTML page with predictions, accuracy, privacy claim, the model and its table.

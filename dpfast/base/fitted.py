@@ -34,7 +34,7 @@ class ModelReader:
 
     def rows(self, X: Any) -> Any:
         """Return the rows of X as models score them; refuse other columns than those of the fit."""
-        X = self._coded(X)
+        X = self._form.coded(self.table(X))
         rows = self._form.rows_to_score(X)
         check_columns(self._model, X, self.width, self.names)
         return rows
@@ -91,8 +91,8 @@ class ModelReader:
             known[OUTLINE] = self._form.coded(CodeTable.of_columns(columns, 0))
         return known[OUTLINE]
 
-    def _coded(self, X):
-        """Return X in the form from which the learner reads rows."""
+    def table(self, X: Any) -> Any:
+        """Return X as codes, if the model has a schema; else X."""
         if self._encoder is not None:
             schema, model = self._encoder.schema_, self._model
             if model.schema is None or isinstance(model.schema, str) or self._encoder._nameless:
@@ -103,7 +103,7 @@ class ModelReader:
                 X = X.table(schema) if isinstance(X, Encoding) else encode(X, schema)
             elif X.columns != schema.code_columns:
                 raise ValueError("X is a table of codes, of another schema than the model's")
-        return self._form.coded(X)
+        return X
 
     def _with_names(self, X):
         """Return X with the names of the columns of the fit, for models of undeclared tables."""

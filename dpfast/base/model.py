@@ -95,6 +95,21 @@ class Model:
         scores = self.scores(rows)
         return (scores >= 0).astype(np.int64) if scores.ndim == 1 else scores.argmax(axis=1)
 
+    def contributions(self, table: Any, rows: Any) -> Any:
+        """Return what each column adds to the scores of rows, for `explain`.
+
+        Parameters
+        ----------
+        table : table
+            The rows before the form of the learner: codes, bits or numbers.
+        rows : table in the form that the learner reads
+
+        Returns
+        -------
+        dpfast.base.explained.Parts
+        """
+        raise NotImplementedError
+
     def reliability(self, classes: np.ndarray) -> list[Any]:
         """Return predicted probabilities beside the shares that came true, for the page of a model; by default none.
 

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from . import audit, budget, doctor, experts, fit, plan, predict, schema, score, show, stream
+from . import audit, budget, doctor, experts, explain, fit, plan, predict, schema, score, show, stream
 from .commands import App
 from .models import ModelCommand
 from .report import report_unwritten
@@ -36,6 +36,7 @@ app = _App(
 )
 app.command(cls=ModelCommand)(fit.fit)
 app.command()(predict.predict)
+app.command()(explain.explain)
 app.command()(score.score)
 app.command()(show.report)
 app.command()(show.show)

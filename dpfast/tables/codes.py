@@ -262,6 +262,10 @@ class CodeRows:
         size = min(_LARGE_PARTS * BLOCK_BYTES // codes.p, -(-codes.n // threads()))
         self._parts = [(part, codes.part(part.start, part.stop)) for part in slices(codes.n, size)]
 
+    def column(self, j):
+        """Return the codes of one column, without a copy."""
+        return self._codes.columns[j]
+
     def counts(self):
         """Return how many rows have each code: int64, shape (codes,)."""
         none = np.zeros(self.shape[0], np.uint8)

@@ -6,16 +6,17 @@ from typing import Any, Self
 
 import numpy as np
 
+from dpfast.base.explained import Parts, linear_parts, names_of, refuse_many
 from dpfast.base.model import FloatArray, IntArray, Model
 from dpfast.base.parameters import positive
 from dpfast.base.plan import Task
 from dpfast.base.saving import entries, integer, reals
-from dpfast.kernels.reals import exp, expit, log, norm
+from dpfast.kernels.reals import dot, exp, expit, log, norm
 from dpfast.learners.halfspaces.pairs import Interaction, read_pair
 from dpfast.learners.halfspaces.steepness import log_chances, log_odds, score_of
 from dpfast.learners.halfspaces.trees import Forest, read_forest
 from dpfast.learners.ties import predicted
-from dpfast.tables.codes import CodeRows
+from dpfast.tables.codes import CodeRows, CodeTable
 
 MOST_ROUNDS = 1 << 15
 _IN_CARD = "class_sizes", "coef_noise", "code_shares"  # where a file has them
@@ -63,6 +64,42 @@ class AdditiveModel(Model):
         w = np.concatenate([self.coef, self.intercept[:, np.newaxis]], axis=1).T[: rows.shape[1]]
         size = norm(w) or 1.0  # margins are those of vectors of norm 1
         return size * rows.margins(w / size).astype(np.float64) + self.shift
+
+    def contributions(self, table: Any, rows: Any) -> Parts:
+        scores = self.row_scores(rows).astype(np.float64)
+        if not isinstance(table, CodeTable):
+            return linear_parts(table, self.coef, rows.shape[1] > self.coef.shape[1], 0.0, scores)
+        names, joint, pairs = names_of(table), {}, [pair.columns for pair in self.interactions]
+        refuse_many(len(table) * (len(names) + len(pairs) + 1) * len(self.coef))
+        for columns in pairs:
+            own = tuple(names[j] for j in columns)
+            joint[" and ".join(own)] = own
+        codes = [table.column(j) for j in range(len(names))]
+        cells = rows.with_pairs(self.interactions) if pairs else rows
+        codes += [cells.column(len(names) + k) for k in range(len(pairs))]
+        count = len(codes) + (self.trees is not None)
+        values, start = np.empty((len(self.coef), count, len(table))), 0
+        shares = self.code_shares
+        sizes = [*table.sizes.tolist(), *(pair.size for pair in self.interactions)]
+        for j, (column, size) in enumerate(zip(codes, sizes, strict=True)):
+            for k, row in enumerate(self.coef[:, start : start + size]):
+                of_rows = np.full(size, 1 / size) if shares is None else shares[start : start + size]
+                (row - dot(of_rows, row)).take(column, out=values[k, j], mode="clip")
+            start += size
+        if self.trees is not None:
+            asked = {self.trees.orders[order][0] for tree in self.trees.asked for order in tree}
+            joint["trees"] = tuple(names[j] for j in sorted(asked))
+            mean = np.array([dot(shares[start:], row[start:]) if shares is not None else 0.0 for row in self.coef])
+            # what is left of the score: trees add the more exactly, as scores are rounded
+            level = self.intercept + self.shift + mean + self._means(sizes)
+            values[:, -1] = scores.T - level[:, np.newaxis] - values[:, :-1].sum(axis=1)
+        return Parts([*names, *joint], values, scores, joint)
+
+    def _means(self, sizes: list[int]) -> FloatArray:
+        """Return what columns and pairs add to the scores on average over the rows, by the shares of codes."""
+        shares = self.code_shares
+        of_rows = np.concatenate([np.full(size, 1 / size) for size in sizes]) if shares is None else shares
+        return np.array([dot(of_rows[: sum(sizes)], row[: sum(sizes)]) for row in self.coef])
 
     def classify(self, rows: Any) -> IntArray:
         """Return the number of the predicted class of each row; of classes with equal scores, that with most rows."""

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from dpfast.base.explained import Parts, linear_parts
 from dpfast.base.forms import Form
 from dpfast.base.model import FloatArray, IntArray
 from dpfast.base.saving import entries, reals
@@ -73,6 +74,14 @@ class LinearModel(SidedModel):
     def sides(self, rows: Any) -> FloatArray:
         """Return the score of each row over a number that no score exceeds in size."""
         return self._linear(rows) / (norm(np.append(self.coef, self.intercept)) + abs(float(self.shift[0])) or 1.0)
+
+    def contributions(self, table: Any, rows: Any) -> Parts:
+        scores, steep = self.scores(rows), 1.0
+        if self._two and self.class_counts is not None:
+            line, size = self.line(), norm(np.append(self.coef, self.intercept)) + abs(float(self.shift[0])) or 1.0
+            steep = line.slope / line.spread / size
+        scores = scores.reshape(len(scores), -1).astype(np.float64)
+        return linear_parts(table, self.coef * steep, self.has_constant, float(self.only_clips), scores)
 
     def classify(self, rows: Any) -> IntArray:
         return predicted(self.scores(rows), self.class_sizes)

@@ -1,0 +1,98 @@
+"""dpfast explain: what each column contributes to the score of a row, as a picture of one or a table of many."""
+
+import sys
+from dataclasses import dataclass
+from typing import Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from .files import check_there, settings_for
+from .options import Data, Model, TextOptionsOfFit, Written, spread
+from .outputs import check_files, csv_of
+from .predict import table_for
+from .report import errors, output, reporting, say
+
+_WIDE = 24  # letters of the longest bar
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExplainOptions:
+    """The options of `dpfast explain`."""
+
+    label: Annotated[str | None, typer.Option(help="Column of labels to leave out.")] = None
+    row: Annotated[int | None, typer.Option(help="Show only this row, the first one being 1, as a picture.", min=1)] = (
+        None
+    )
+    text: TextOptionsOfFit
+    out: Written = None
+
+
+@spread
+def explain(model: Model, data: Data, asked: ExplainOptions):
+    """Show what each column contributes to the score of each row: together they are the score.
+
+    A table has a line for each row: the predicted label, its score, the constant, and a contribution for each column.
+    A single row is shown as a picture. An explanation reveals something about its row: show it only to those who may
+    see the row.
+    """
+    with reporting("no explanations were written") as state:
+        check_files(asked.out, MODEL=model, DATA=data)
+        check_there(data)
+
+        import dpfast
+        from dpfast.tables.replacing import replace_file
+
+        estimator = dpfast.load(model)
+        if not hasattr(estimator, "explain"):
+            raise ValueError(f"{model}: the score of a {type(estimator).__name__} is no sum over columns")
+        text = settings_for(data, estimator, **asked.text.settings)
+        X, _ = table_for(estimator, model, data, asked.label, None, None, **text)
+        n = X.shape[0]
+        if asked.row is not None:
+            if asked.row > n:
+                raise ValueError(f"{data} has {n:,} rows, and --row asks for row {asked.row:,}")
+            X = X[asked.row - 1 : asked.row]
+        found, labels = estimator.explain(X), estimator.predict(X).tolist()
+        if asked.out is None and len(labels) == 1:
+            _show(found, labels[0])
+            return
+        rows = [["label", "score", "constant", *found.names], *_lines(found, labels)]
+        if asked.out is None:
+            state.now = "the output may be cut short"
+            sys.stdout.write(csv_of(rows))
+        else:
+            replace_file(asked.out, lambda file: file.write(csv_of(rows).encode()))
+            errors.print(Text(f"{data}: {len(labels):,} rows explained in {asked.out}"), soft_wrap=True)
+
+
+def _lines(found, labels):
+    """Yield the label, score, constant and contributions of each row: of two classes for the second, else its own."""
+    several = found.contributions.ndim == 3
+    place = {label: k for k, label in enumerate(found.classes.tolist())}
+    for i, label in enumerate(labels):
+        at = (i, place[label]) if several else i
+        numbers = [found.scores[at], found.constants[at], *found.contributions[at].tolist()]
+        yield [label, *(f"{number:.9g}" for number in numbers)]
+
+
+def _show(found, label):
+    """Print one row: a bar for each column, the largest first."""
+    _, *numbers = next(_lines(found, [label]))
+    score, constant, *parts = map(float, numbers)
+    about = label if found.contributions.ndim == 3 else found.classes[-1]
+    say(f"predicted {label}; the score for {about} is {score:+.3f}")
+    order = sorted(range(len(parts)), key=lambda j: -abs(parts[j]))
+    most = max([1e-12, *map(abs, parts)])
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("column", overflow="fold")
+    table.add_column("adds", justify="right")
+    table.add_column("")
+    for j in order:
+        asked = found.joint.get(found.names[j])
+        name = found.names[j] if asked is None else f"{found.names[j]} (asking {', '.join(asked)})"
+        bar = "\N{FULL BLOCK}" * round(_WIDE * abs(parts[j]) / most)
+        table.add_row(Text(name), f"{parts[j]:+.3f}", Text(bar, style="blue" if parts[j] > 0 else "red"))
+    table.add_row("constant", f"{constant:+.3f}", "")
+    output.print(table)
