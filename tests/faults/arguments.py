@@ -1,0 +1,95 @@
+"""Calls of kernels with each argument in turn replaced by what is none: `python tests/faults/arguments.py`.
+
+The trials of `fuzz_kernels.py` give the calls. A kernel takes another argument, or refuses it by a ValueError or a
+TypeError; anything else is printed, and makes the script end with 1.
+"""
+
+import argparse
+import contextlib
+import random
+import sys
+
+import numpy as np
+import twins_packed
+import twins_reals
+from fuzz import Fuzz, Stop
+
+TRIALS = twins_packed.TRIALS + twins_reals.TRIALS
+OTHERS = {
+    "2**80": 2**80, "-2**80": -(2**80), "2**63": 2**63, "-1": -1, "None": None, "text": "x", "bytes": b"x", "list": [],
+    "dict": {}, "object": object(), "NaN": float("nan"), "infinity": float("inf"), "complex": 1j, "type": int,
+    "objects": np.array([2**80, None], object), "objects, of two dimensions": np.array([["x", None]], object),
+    "integers": [[2**80]], "a number": np.float64(0.5), "no dimension": np.array(3), "texts": np.array(["x"]),
+    "times": np.zeros(2, "M8[s]"), "nothing": np.empty((0, 0)), "records": np.zeros(2, [("a", "i8")]),
+}  # fmt: skip
+
+
+class Other(Fuzz):
+    """A source of arguments that fit, whose calls are first made with others.
+
+    Parameters
+    ----------
+    random : random.Random
+    tried : set
+        The calls that were made: the names of a kernel, of an argument, and of what it was.
+    faults : dict
+        The other errors, by these names.
+    """
+
+    def __init__(self, random, tried, faults):
+        super().__init__(random)
+        self._tried, self._faults = tried, faults
+
+    def chance(self, share):
+        return False if share == 0.15 else super().chance(share)  # no array is in another dress
+
+    def call(self, function, *args, broken=0.3, filled=None, **options):
+        name = getattr(function, "__qualname__", str(function))
+        given = {**dict(enumerate(args)), **options}
+        for place in given:
+            for other, value in OTHERS.items():
+                if (name, place, other) in self._tried:
+                    continue
+                self._tried.add((name, place, other))
+                changed = given | {place: value}
+                self.calls += 1
+                try:
+                    with np.errstate(all="ignore"):
+                        function(*(changed[k] for k in range(len(args))), **{key: changed[key] for key in options})
+                except (ValueError, TypeError):
+                    self.refused += 1
+                    continue
+                except Exception as error:
+                    self._faults[name, place, other] = f"{type(error).__name__}: {error}"
+                    continue
+                raise Stop  # what it took may have changed its state
+        return super().call(function, *args, broken=0, filled=filled, **options)
+
+
+def run(trials, rounds, seed):
+    """The calls made and the faults found in so many rounds of each trial."""
+    tried, faults, calls = set(), {}, 0
+    for trial in trials:
+        for k in range(rounds):
+            fuzz = Other(random.Random(seed + k), tried, faults)
+            with contextlib.suppress(Stop):
+                trial(fuzz)
+            calls += fuzz.calls
+    return tried, faults
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=0)
+    asked = parser.parse_args()
+    tried, faults = run(TRIALS, asked.rounds, asked.seed)
+    for at, fault in faults.items():
+        print(*at, "->", fault)
+    kernels = {name for name, *_ in tried}
+    print(f"{len(tried):,} calls of {len(kernels)} kernels, {len(faults)} other errors")
+    sys.exit(bool(faults))
+
+
+if __name__ == "__main__":
+    main()
