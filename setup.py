@@ -107,7 +107,9 @@ if __name__ == "__main__":  # not in the processes that cythonize starts
             build_dir="build",
             shared_utility_qualified_name="dpfast.kernels._cyutility",
             compiler_directives={
-                "language_level": 3, "initializedcheck": False, "freethreading_compatible": True,
+                "language_level": 3,
+                "initializedcheck": False,
+                "freethreading_compatible": True,
                 "allow_none_for_extension_args": False,  # else None is taken for any array or object of a kernel
             },  # fmt: skip
         ),

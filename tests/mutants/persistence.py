@@ -30,6 +30,8 @@ MUTANTS = [
     _m("checkpoint: for all to read", "learners/winnow/checkpoint", "_MODE = 0o600", "_MODE = 0o644", _CHECKPOINT),
     _m("checkpoint: the digest not looked at", "learners/winnow/checkpoint", "if content[-_DIGEST:] != _digest([body]):", "if False:", _CHECKPOINT),
     _m("checkpoint: an older copy", "learners/winnow/checkpoint", "if self._generation < kept:", "if False:", _CHECKPOINT),
+    _m("checkpoint: the lock stays behind after a kill", "learners/winnow/checkpoint", "            self._lock.keep(self._generation, self._id)  # which", "            pass  # which", _CHECKPOINT),
+    _m("checkpoint: older content of the lock", "learners/winnow/checkpoint", "generations += [int(noted)] * (stream == name)", "pass", _CHECKPOINT),
     _m("checkpoint: a new stream overwrites", "learners/winnow/checkpoint", "        if path.exists():\n", "        if False:\n", _CHECKPOINT),
     _m("checkpoint: exponent believed", "learners/winnow/streaming", "            if not math.isclose(kept[name], getattr(plan, name), rel_tol=1e-9):\n", "            if False:\n", _CHECKPOINT),
     _m("save: into a file that somebody has open", "tables/replacing", " | os.O_EXCL", "", _MODELS),

@@ -6,6 +6,12 @@ which stores the id of the stream, the generation of its last checkpoint, and it
 older copy in the place of the checkpoint is refused, and so are a checkpoint that was moved without its lock, and
 copies of both, from a backup say. ``resume(path, moved=True)`` accepts files that were copied to another disk. A saved
 model (`dpfast.load`) is different: it holds the released values and nothing else.
+
+**Older content of both files** that is written into the files that are there (``cp backup/* .``) keeps the inode of the
+lock. It is refused where the file system has extended attributes (Linux): the generation is stored there, too, where
+``cp`` and ``cp -p`` leave it as it is. It is not detected on other systems, nor if the attributes are copied as well
+(``cp -a``). The last checkpoint but one is accepted, too, if it is put back after a process was killed between the
+replacement of the checkpoint and its note in the lock, before the new one was resumed: nothing of this was shown.
 """
 
 import hashlib
@@ -34,6 +40,7 @@ VERSION = 3
 _NAME = b"dpfast checkpoint"
 _FIRST_LINE = _NAME + b", PRIVATE: it holds scores and noise that undo the stream's privacy. Keep it from others.\n"
 _DIGEST = len(b"sha256:") + 64
+_NOTED = "user.dpfast.generation"  # an extended attribute of the lock, which stays where content is replaced
 _MODE = 0o600  # for its owner only
 _ZEROS = bytes(1 << 20)
 _FAULTS = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError)
@@ -90,14 +97,13 @@ class Checkpoint:
         self = cls(path)
         with self.refusing():
             document, arrays = self._read(model)
-            if moved:
-                self._lock.keep(self._generation, self._id)
-            elif self._lock.is_copy():
+            if not moved and self._lock.is_copy():
                 raise ValueError(
                     "it is a copy, or was restored from one, and the stream may have gone on elsewhere: resuming it "
                     "would repeat releases that were paid for once. If it was moved here and the old file is gone, "
                     "resume it with moved=True"
                 )
+            self._lock.keep(self._generation, self._id)  # which a process that was killed may not have done
         return self, document["stream"], arrays
 
     @contextmanager
@@ -223,15 +229,24 @@ class _Lock:
             self._path.unlink()
 
     def kept(self):
-        """Return the last generation, the id of the stream and the place of the file; (0, "", "") for a new file."""
+        """Return the last generation, the id of the stream and the place of the file; (0, "", "") for a new file.
+
+        The generation is the larger one of the content and of the extended attribute, if that is of the same stream.
+        """
         os.lseek(self._file, 0, os.SEEK_SET)
         number, name, place = (os.read(self._file, 200).decode("ascii", "replace") + "  ").split(" ", 2)
-        return (int(number) if number.isdecimal() else 0), name, place.strip()
+        generations = [int(number) if number.isdecimal() else 0]
+        with suppress(AttributeError, OSError, ValueError):  # not every system has one
+            noted, stream = os.getxattr(self._file, _NOTED).decode().split(" ")
+            generations += [int(noted)] * (stream == name)
+        return max(generations), name, place.strip()
 
     def keep(self, generation, name):
         os.lseek(self._file, 0, os.SEEK_SET)
         content = f"{generation:020} {name} {place_of(self._path)}".encode()
         os.ftruncate(self._file, os.write(self._file, content))
+        with suppress(AttributeError, OSError):
+            os.setxattr(self._file, _NOTED, f"{generation} {name}".encode())
 
     def is_copy(self):
         """Return whether the file is another than the one that was written; not if it is of an older version."""

@@ -422,6 +422,52 @@ def test_an_older_copy_in_its_place_is_refused_and_a_younger_one_is_not(path):
     assert resume(path).rounds_ == 1500
 
 
+def test_after_a_kill_between_a_checkpoint_and_its_lock_the_older_one_is_refused_once_the_new_one_was_resumed(
+    path, monkeypatch
+):
+    begun = learner(checkpoint=path)
+    follow(begun, 0, 1000)
+    old = path.read_bytes()
+    with monkeypatch.context() as at:
+        at.setattr(checkpoint._Lock, "keep", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            follow(begun, 1000, 1500)
+    freed(begun)
+    again = resume(path)
+    assert again.rounds_ == 1500
+    freed(again)
+    path.write_bytes(old)
+    with pytest.raises(ValueError, match=r"an older copy, number 2 of its stream, which was kept up to number 3 since"):
+        resume(path)
+
+
+@pytest.mark.skipif(not hasattr(os, "setxattr"), reason="no extended attributes here")
+@pytest.mark.parametrize("moved", [False, True])
+def test_older_content_of_a_checkpoint_and_its_lock_is_refused(path, tmp_path, moved):
+    begun = learner(checkpoint=path)
+    follow(begun, 0, 1000)
+    try:
+        os.getxattr(path.with_name(KEPT[1]), checkpoint._NOTED)
+    except OSError:
+        pytest.skip("this file system stores no extended attributes")
+    folder = tmp_path / "backup"
+    folder.mkdir()
+    for name in KEPT:
+        shutil.copyfile(path.with_name(name), folder / name)
+    follow(begun, 1000, 1500)
+    freed(begun)
+    for name in KEPT:  # cp backup/* .
+        shutil.copyfile(folder / name, path.with_name(name))
+    with pytest.raises(ValueError, match=r"an older copy, number 2 of its stream, which was kept up to number 3 since"):
+        resume(path, moved=moved)
+    for name in KEPT:  # a new stream under this name begins anew
+        path.with_name(name).unlink()
+    other = learner(checkpoint=path)
+    follow(other, 0, 500)
+    freed(other)
+    assert resume(path).rounds_ == 500
+
+
 def test_a_checkpoint_is_moved_with_its_lock_and_without_it_is_refused(path):
     begun = learner(checkpoint=path)
     follow(begun, 0, 1000)
