@@ -111,7 +111,7 @@ if __name__ == "__main__":  # not in the processes that cythonize starts
                 "initializedcheck": False,
                 "freethreading_compatible": True,
                 "allow_none_for_extension_args": False,  # else None is taken for any array or object of a kernel
-            },  # fmt: skip
+            },
         ),
         options={"bdist_wheel": {"py_limited_api": "cp311"}} if STABLE else {},
     )

@@ -325,10 +325,10 @@ class DPWinnowClassifier(CountedClassifier, name="winnow"):
         -----
         The file is private: it holds the scores and the noise of the running tests. The claim is for one continuation
         of the stream, which holds a lock on the file until `close` or the end of its estimator. An older copy in the
-        place of the file is refused, and so is a copy of the file and its lock, elsewhere or in their place. Older content
-        that is written over both files (``cp``) is refused on Linux where the file system stores extended attributes,
-        and not detected elsewhere. Giving rows twice cannot be detected, and would release again what was paid for
-        once.
+        place of the file is refused, and so is a copy of the file and its lock, elsewhere or in their place. Older
+        content that is written over both files (``cp``) is refused on Linux where the file system stores extended
+        attributes, and not detected elsewhere. Giving rows twice cannot be detected, and would release again what was
+        paid for once.
         """
         file, kept, arrays = Checkpoint.read(path, cls._model, moved)
         with file.refusing():
