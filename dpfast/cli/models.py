@@ -124,7 +124,7 @@ OPTIONS = {
         kind=Literal["centering", "stump"],
     ),
     "interactions": Own(
-        "interactions", "0", "Largest number of pairs of columns to learn from together.", read_integer, "auto|N"
+        "interactions", "auto", "Largest number of pairs of columns to learn from together.", read_integer, "auto|N"
     ),
     "trees": Own(
         "trees", "auto", "Number of random trees of what columns say together.", read_integer, "auto|N"

@@ -67,7 +67,8 @@ def leaves(model: Any) -> list[Leaf]:
     forest, columns = getattr(model, "trees_", None), code_columns(model)
     if forest is None or columns is None:
         return []
-    start, trees, size = sum(column.size for column in columns), len(forest.asked), forest.sizes[0]
+    trees, size = len(forest.asked), forest.sizes[0]
+    start = sum(each.size for each in (*columns, *getattr(model, "interactions_", ())))
     labels = model.classes_ if len(model.coef_) > 1 else model.classes_[1:]
     shape = trees, size
     shares = getattr(model, "code_shares_", np.full(model.coef_.shape[1], 1 / size))[start:].reshape(shape)

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,9 +16,9 @@ from dpfast.base.run import Rows, Run
 from dpfast.learners.halfspaces.additive import MOST_ROUNDS, AdditiveModel, read_additive
 from dpfast.learners.halfspaces.images import LIMIT, CodeImage, CodeShape
 from dpfast.learners.halfspaces.model import Grid, HalfspaceState, class_weights, releases, sensitivity
-from dpfast.learners.halfspaces.pairs import GROUPS
+from dpfast.learners.halfspaces.pairs import GROUPS, PAIRS_BEFORE
 from dpfast.learners.halfspaces.plain import PlainImage, PlainShape
-from dpfast.learners.halfspaces.trees import BEFORE, DEEPEST, MOST_TREES, depth_of, held_codes
+from dpfast.learners.halfspaces.trees import BEFORE, DEEPEST, ENOUGH, MOST_TREES, depth_of, held_codes, signal
 from dpfast.tables.cells import CodeColumn, bins_of
 from dpfast.tables.codes import CodeRows, CodeTable
 from dpfast.tables.unit_rows import unit_rows
@@ -33,7 +32,6 @@ _WEIGHTS = Kind(
     lambda value: isinstance(value, Mapping) and len(value) > 0 and all(map(positive().fits, value.values())),
     dict,
 )
-_BEFORE_PAIRS = Fraction(3, 10)  # share of the rounds before the choice of pairs
 
 
 class CodeFacts(NamedTuple):
@@ -113,17 +111,18 @@ class HalfspaceClassifier(PrivateClassifier, name="halfspace"):
         class that a dict does not name has weight 1. "balanced" weighs each class by one over its noisy size.
     fit_intercept : bool, default=True
         Whether the score has a constant in addition to what the columns add. Without it, rows are not centred either.
-    interactions : "auto" or int, default=0
+    interactions : "auto" or int, default="auto"
         The largest number of pairs of columns that are considered together, for a `CodeTable` or a table with a schema;
-        "auto" is 8, and 0 for other rows. Useful pairs are chosen privately after three tenths of the rounds, using 5%
-        of the budget: see `dpfast.learners.halfspaces.pairs`.
+        0 for other rows. Useful pairs are chosen privately during the rounds, using 5% of the budget: see
+        `dpfast.learners.halfspaces.pairs`. "auto" is 8 if n mu is at least 10,000, and 0 otherwise. Here n is the
+        number of rows, and a Gaussian mechanism of sensitivity 1 and standard deviation 1 / mu is (epsilon, delta)-DP.
+        If the number of rows is not public, the 5% are set aside before it is released.
     trees : "auto" or int, default="auto"
         The number of random trees, for a `CodeTable` or a table with a schema; 0 for other rows. Trees see what columns
-        say together. They are drawn from what the first rounds released, so they cost no privacy, and each is one more
-        column, whose codes are its leaves: see `dpfast.learners.halfspaces.trees`. "auto" is 100 if the rows are many
-        enough for the budget, that is, if n mu is at least 10,000 and 72 for each code that rows have by the released
-        counts. Here n is the public or released number of rows, and a Gaussian mechanism of sensitivity 1 and standard
-        deviation 1 / mu is (epsilon, delta)-DP. Otherwise, and with `interactions`, it is 0.
+        say together. They are drawn from what earlier rounds released and from the chosen pairs, so they cost no
+        privacy, and each is one more column, whose codes are its leaves: see `dpfast.learners.halfspaces.trees`. "auto"
+        is 100 if the rows are many enough for the budget, that is, if n mu is at least 10,000 and 72 for each code that
+        rows have by the released counts. Otherwise it is 0.
     encoder_share : float in (0, 1) or "auto", default="auto"
         Share of the budget spent on discovering ranges, words and labels, in squares of the sensitivity over the
         noise. "auto" is .06, or more if rows are few: see `dpfast.discovery.survey.plan`.
@@ -182,7 +181,7 @@ class HalfspaceClassifier(PrivateClassifier, name="halfspace"):
         saved=False,  # `class_weight_` is
     )
     fit_intercept: bool = parameter(True, flag())
-    interactions: int | str = parameter(0, auto(count(0, _MOST_INTERACTIONS)))
+    interactions: int | str = parameter("auto", auto(count(0, _MOST_INTERACTIONS)))
     trees: int | str = parameter("auto", auto(count(0, MOST_TREES)))
     spares_unlabelled = True
 
@@ -191,14 +190,6 @@ class HalfspaceClassifier(PrivateClassifier, name="halfspace"):
         """Return the form of the rows: codes, or vectors of norm 1."""
         named = "class_weight" if isinstance(self.class_weight, Mapping) else ""
         return HalfspaceRows(bool(self.fit_intercept), surveyed=True, spacing="fine", names_classes=named)
-
-    def check(self) -> None:
-        """Refuse parameters that do not suit one another."""
-        if self.interactions and self.trees not in ("auto", 0):
-            raise ValueError(
-                f"trees and interactions are two ways to join columns, got trees={self.trees} and "
-                f"interactions={self.interactions!r}: set one of them to 0"
-            )
 
     def plan(self, task: Task) -> Plan:
         if task.n_classes > _MOST_CLASSES:
@@ -209,7 +200,7 @@ class HalfspaceClassifier(PrivateClassifier, name="halfspace"):
             )
         self._declared_weights(task)
         shape = self._shape(task)
-        pairs, trees = shape.most_pairs(self.interactions), self._most_trees(task, shape)
+        pairs, trees = self._most_pairs(task, shape), self._most_trees(task, shape)
         return Plan(**releases(task, shape, self._rounds, pairs, trees << DEEPEST))
 
     def spending(self, task: Task) -> Spending:
@@ -224,7 +215,7 @@ class HalfspaceClassifier(PrivateClassifier, name="halfspace"):
         task, n_rounds, sigma = rows.task, self._rounds, run.scale("rounds")
         image = image_of(rows.form, task.n_classes, self.fit_intercept)
         grid, deviation = Grid.of(image, task.n_classes, n_rounds, task.neighbors), sigma / image.reach
-        pairs, trees = image.most_pairs(self.interactions), self._most_trees(task, image)
+        pairs, trees = self._most_pairs(task, image), self._most_trees(task, image)
         width = rows.form.shape[1]
         coefficients = width if isinstance(rows.form, CodeRows) else rows.n_features
         state = HalfspaceState(image, task.n_classes, width, coefficients)
@@ -245,15 +236,16 @@ class HalfspaceClassifier(PrivateClassifier, name="halfspace"):
         counts = run.release("opening", grid.opening * rows.sum(*image.opening_question()))
         image.open(counts / grid.opening, sigma / grid.opening, rows.n)
         state.begin(deviation, n_rounds, bool(self.fit_intercept))
-        depth = 0
-        if trees:
-            depth = depth_of(image.opening.n, task.epsilon, task.delta, self.trees, held_codes(image.opening))
+        n = image.opening.n
+        depth = depth_of(n, task.epsilon, task.delta, self.trees, held_codes(image.opening)) if trees else 0
+        joins = bool(pairs) and self._joins(n, task)
+        choice, planting = int(n_rounds * PAIRS_BEFORE[depth > 0]), int(n_rounds * BEFORE[joins])
         for done in run.rounds("rounds"):
             left = n_rounds - done
-            if depth and done == int(n_rounds * BEFORE):
-                state.plant(trees, depth, deviation, left, np.random.Generator(np.random.Philox(key=run.key())))
-            if pairs and done == int(n_rounds * _BEFORE_PAIRS):
+            if joins and done == choice:
                 state.join(_choose_pairs(rows, state, deviation, left, pairs, run), deviation, left)
+            if depth and done == planting:
+                state.plant(trees, depth, deviation, left, np.random.Generator(np.random.Philox(key=run.key())))
             total = state.image.entries(rows.sum(*state.question()))
             state.descent.add(run.release("rounds", total) / image.reach)
         if image.by_middle:
@@ -280,9 +272,18 @@ class HalfspaceClassifier(PrivateClassifier, name="halfspace"):
             return PlainShape(task.n_columns, task.reach, task.n_classes, self.fit_intercept)
         return CodeShape(task.form.sizes, task.form.bins, task.n_classes, self.fit_intercept)
 
+    def _most_pairs(self, task, shape):
+        """Return the number of pairs that are planned, which is 0 if a public number of rows is too small for them."""
+        pairs, n = shape.most_pairs(self.interactions), task.n_rows
+        return pairs if pairs and (n is None or self._joins(n, task)) else 0
+
+    def _joins(self, n, task):
+        """Return whether pairs are worth their share of the budget: always, if the parameter is a number."""
+        return self.interactions != "auto" or signal(n, task.epsilon, task.delta) >= ENOUGH
+
     def _most_trees(self, task, shape):
         """Return the number of trees that are planned, which is 0 if a public number of rows is too small for them."""
-        trees, n = shape.most_trees(self.trees, self.interactions), task.n_rows
+        trees, n = shape.most_trees(self.trees), task.n_rows
         return trees if not trees or n is None or depth_of(n, task.epsilon, task.delta, self.trees) else 0
 
     def read_model(self, saved: Any, task: Task) -> AdditiveModel:

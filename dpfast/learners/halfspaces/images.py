@@ -1,12 +1,8 @@
 """Images of rows of codes for noisy descent: vectors of norm at most 1, whose sums are taken on an integer grid.
 
 **The image of a row** is a sum over its columns; each column contributes a vector that depends on its code alone. A
-value, or a missing one, has an entry of its own, which is 1. A bin of numbers has
-
-* an entry 1/2 of its own; where there are more than BINS bins, bins of about the same rank share one;
-* on each of two scales, its place v in [-1, 1] and the heights at v of 9 hat functions, all times 3/4. Hat number i is
-  1 at i / 4 - 1 and falls to 0 at the places of its neighbours, so sums of hats are broken lines. The linear scale has
-  the middle of the bin between the declared ends; the rank scale has the share of rows below it, by the `Opening`.
+value, or a missing one, has an entry of its own, which is 1. A bin of numbers has an entry, which it may share with its
+neighbours, and places on two scales (`dpfast.learners.halfspaces.bins`).
 
 The opening also gives the mean image mu and a radius R, which is about the length of x - mu. A round uses the vector
 (x - mu, h) / R, where h stands for the intercept. If that vector is longer than 1, the limit of the row is smaller, so
@@ -31,16 +27,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from dpfast.kernels import reals
+from dpfast.learners.halfspaces.bins import by_share, entries_of_numbers, groups_of_numbers, width
 from dpfast.learners.halfspaces.trees import most_trees
 from dpfast.mechanisms.opening import SURE
 from dpfast.tables.arrays import count_codes
 from dpfast.tables.cells import bins_of
 
-BINS, HATS = 32, 9  # entries of a column of numbers: those shared by bins, and hats of each scale
-_NUMBERS = 2 * (HATS + 1)
-_BIN, _SCALE = 0.5, 0.75  # the entry of a bin, and the factor of the scales
+_ENOUGH = 2.0  # deviations of the noise of the opening: the rows of a bin that has an entry of its own
 LIMIT, _RADIUS = 1 << 16, 1 << 14  # of rows of codes: the largest limit, and R on the grid
-_SCALES = np.repeat([1, 2], HATS + 1)  # groups of the entries of both scales
 _FINEST = 1 << 16  # the most steps of the grid for an entry 1
 SHORTER, LEAST, TOP = 0.7, 0.1, 0.2  # R^2 / |x - mu|^2, the least |x - mu|^2 / |x|^2 assumed, and h / R
 _SQUARES = 1 << 30  # the largest sum of the squares of a row, so that tables of int32 hold them
@@ -151,7 +145,7 @@ class CodeShape:
 
     def __init__(self, sizes, bins, classes, fit_intercept):
         self._classes, self._constant = classes, bool(fit_intercept)
-        widths = [_width(count, size) for count, size in zip(bins, sizes, strict=True)]
+        widths = [width(count, size) for count, size in zip(bins, sizes, strict=True)]
         self._starts = np.cumsum([0, *widths])
         self.columns, self.pairs_at = len(widths), int(self._starts[-1])
         self.size = self.pairs_at + self._constant
@@ -162,9 +156,9 @@ class CodeShape:
         """Return the most pairs that are drawn for `interactions`, a number or "auto"; a single column has none."""
         return (MOST_PAIRS if interactions == "auto" else interactions) if self.columns > 1 else 0
 
-    def most_trees(self, trees, interactions):
-        """Return the most trees that are drawn, given the parameters of the fit; pairs go without trees."""
-        return 0 if interactions else most_trees(trees)
+    def most_trees(self, trees):
+        """Return the most trees that are drawn, given a parameter of the fit."""
+        return most_trees(trees)
 
     def opening_square(self, changes):
         """Return the squared sensitivity of the opening, for a row that is replaced (2 changes) or added (1)."""
@@ -183,7 +177,7 @@ class CodeImage(CodeShape):
         super().__init__(rows.sizes, list(map(bins_of, rows.columns)), classes, fit_intercept)
         self._rows = rows
         self._pairs, self._forest, self._leaf = (), None, 1.0
-        self._leaves_from = self.columns
+        self._leaves_from, self._least = self.columns, 0.0
 
     def opening_question(self):
         """Return the question of the opening to a piece, and its arguments."""
@@ -191,6 +185,7 @@ class CodeImage(CodeShape):
 
     def open(self, noisy, deviation, n):
         """Set everything that follows from the released opening, by `Opening.of`."""
+        self._least = _ENOUGH * deviation
         self.begin(Opening.of(noisy, deviation, self._rows, self._classes, n, self._weight))
 
     def begin(self, opening):
@@ -205,12 +200,10 @@ class CodeImage(CodeShape):
                 leaf = len(groups) >= self._leaves_from
                 entry_of = self._leaf if leaf else 1.0
                 blocks.append((code + np.arange(size), entry + np.arange(size), np.full(size, entry_of)))
-                groups.append(np.zeros(size, np.int64) if leaf else _by_share(share))
+                groups.append(np.zeros(size, np.int64) if leaf else by_share(share))
             else:
-                places, block = _of_numbers(column, rank)
-                groups.append(
-                    np.concatenate([_by_share(np.bincount(places, share, _shared(bins_of(column), size))), _SCALES])
-                )
+                places, block = entries_of_numbers(column, rank, share, self._least / opening.n)
+                groups.append(groups_of_numbers(places, share, block.shape[1]))
                 codes, entries = np.nonzero(block)
                 blocks.append((code + codes, entry + entries, block[codes, entries]))
         self.shares = np.concatenate([_shares(count) for count in opening.counts])
@@ -235,15 +228,16 @@ class CodeImage(CodeShape):
         self.groups = np.concatenate([found, np.full(int(self._constant), -1)])
 
     def with_pairs(self, pairs):
-        """Return the image with one more column for each `Interaction`, before the intercept."""
+        """Return the image with one more column for each `Interaction`, before the intercept; trees come later."""
         image = CodeImage(self._rows.without_rows().with_pairs(pairs), self._classes, self._constant)
-        image._pairs = tuple(pairs)
+        image._pairs, image._least = tuple(pairs), self._least
         image.begin(self.opening.with_pairs(pairs))
         return image
 
     def with_leaves(self, forest, shares, leaf):
         """Return the image with one more column for each tree, before the intercept; `leaf` is the entry of a leaf."""
         image = CodeImage(self._rows.without_rows().with_leaves(forest), self._classes, self._constant)
+        image._pairs, image._least = self._pairs, self._least
         image._forest, image._leaf, image._leaves_from = forest, leaf, self.columns
         image.begin(self.opening.with_leaves(shares))
         return image
@@ -300,39 +294,6 @@ class CodeImage(CodeShape):
             of_mean = np.add.reduceat(middle * middle * v, self._starts[:-1])
             of_codes.append(_product(squares, v) - 2 * _product(self._by_code, middle * v) + of_mean[column])
         return np.sqrt(np.maximum(np.stack(of_codes, axis=1), 0.0))
-
-
-def _shared(bins, size):
-    """Return the number of entries of a column, without those of scales."""
-    return min(bins, BINS) + size - bins
-
-
-def _width(bins, size):
-    return _shared(bins, size) + (_NUMBERS if bins else 0)
-
-
-def _of_numbers(column, rank):
-    """Return the shared entry of each code of a column of numbers, and all entries: float64, shape (size, entries)."""
-    bins, size = column.bins, column.size
-    missing, shared = size - bins, _shared(bins, size)
-    places = np.arange(bins)
-    if bins > BINS:
-        places = np.maximum.accumulate(np.clip((rank + 1) / 2 * BINS, 0, BINS - 1).astype(np.int64))
-    places = np.append(places, shared - 1 - np.arange(missing))
-    block = np.zeros((size, shared + _NUMBERS))
-    block[np.arange(size), places] = _BIN
-    apart = column.high - column.low
-    linear = 2 * (column.midpoints() - column.low) / apart - 1 if apart > 0 else np.zeros(bins)
-    knots = np.linspace(-1, 1, HATS)
-    for start, scale in ((shared, linear), (shared + HATS + 1, rank)):
-        v = np.clip(scale, -1, 1)[:, np.newaxis]
-        block[:bins, start : start + HATS + 1] = _SCALE * np.hstack([v, np.maximum(0, 1 - np.abs(v - knots) * 4)])
-    return places, block
-
-
-def _by_share(share):
-    """Return the group of each entry by its share of the rows: one for each factor of 4, and one below 1e-4."""
-    return (np.frexp(np.clip(share, 1e-4, 1))[1].astype(np.int64) - 1) // 2
 
 
 def _product(matrix, w):

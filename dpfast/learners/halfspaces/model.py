@@ -21,29 +21,12 @@ the row's own class. It decreases in m and is at most 1, so it is the gradient o
 sensitivities. It is 1 up to m = 0 and about a half at m = 2. The slope and the shift of the scores come from their mean
 and from class counts of score levels, which are released after the rounds (`dpfast.learners.halfspaces.steepness`).
 
-**Shrinking.** After t rounds the coefficients w are a rate times the sum of t noisy sums, and their noise has a known
-variance v. If the squares of a group of coefficients add up to little more than v explains, the group holds little but
-noise. The variance tau of a group without noise is estimated from its own squares and from those of all coefficients,
-which count as _PRIOR further members. Rows are scored by u = w tau / (tau + v), the mean of w given this estimate. If u
-is shrunk too much, later residuals correct it. An intercept has no group: it is 0 while w^2 is below v, and w - v / w
-above. None of this looks at a row. The coefficients of a few plain columns may have several variances:
-`dpfast.learners.halfspaces.scales`.
-
-If steps are too long, a sum points against the one before it by more than noise explains. The rate is halved each time
-this happens. If a sum points along the one before it by more than noise explains, the rate grows by a 20th, up to where
-it began. Otherwise an overshoot of the first rounds, which little noise reveals, would slow down all rounds.
-
 **Pace.** Later residuals take noise back, at a speed that is the rate times the curvature of the loss. So the standard
 deviation of the noise left in scores grows as sqrt(rate / curvature). Where one class is rare, the curvature at the
 beginning is c times that of equal classes, with c = 8 p (1 - p) max(p, 1 - p) for a class of share p. Rates c times as
 large would leave the same noise, but coefficients come only as far as rate * curvature allows, and would stop short of
 the minimum. Rates of codes of two classes are therefore multiplied by sqrt(c) if c < 1, that is, if a class has less
 than .191 of the rows.
-
-**Falling rates.** Noise added early is mostly taken back, and noise added late is not. So the rates of codes fall, by
-the same amount in each round and to a half in the last one; rates above the largest one allowed fall less. That changes
-how much noise is left by more than it changes how far coefficients come. docs/halfspaces.md names the tables on which
-the constants were chosen.
 
 **Moderated scores.** Coefficients of codes are uncertain because of the noise left in them (`ShrunkenDescent.left`).
 The mean of expit(f) over a score f of variance s^2 is about expit(f / sqrt(1 + pi s^2 / 8)) [M]. So for two classes,
@@ -70,181 +53,17 @@ from dpfast.kernels.reals import log
 from dpfast.learners.halfspaces.images import LIMIT, CodeImage, CodeShape
 from dpfast.learners.halfspaces.pairs import GROUPS, MOST_CHOICES, SHARE, ColumnPairs, draws
 from dpfast.learners.halfspaces.plain import PlainShape
-from dpfast.learners.halfspaces.scales import MOST_COLUMNS, ScaleMixture
+from dpfast.learners.halfspaces.scales import MOST_COLUMNS
+from dpfast.learners.halfspaces.shrunken import DescentByGroup, JoinedDescent, ShrunkenDescent
 from dpfast.learners.halfspaces.steepness import LEVELS, REACH, STEPS, level_ends, middle_of, slope_and_height
 from dpfast.learners.halfspaces.trees import grow, weight
-from dpfast.tables.arrays import side_by_side
 
 ROUNDS_PAID = 20  # the opening costs one round for every so many rounds
 _CURVED = 0.25  # the mean curvature of the loss if both classes have half of the rows
 _HALVINGS = 60  # of an interval of length 1/2
 _TOGETHER = 2.0  # curvature in directions in which columns agree, over that of the average row
-_SIGNAL = 3.0  # the rate is this over the noise of one sum and the number of rounds
-_PRIOR = 10
-_TURNED = 5.0  # steps are too long if a sum points against the last one by so many deviations of the noise
-_GROWTH = 1.05  # of the rate, if a sum points along the last one by as many
+_FAR = 6.0  # how far the descent of plain rows goes: coefficients of rare words, say, are large
 _FALL = 0.5  # of the rates of codes, from the first round to the last
-_LITTLE = 1e-6
-_WIDE = 1 << 12  # more terms of one group take less time to be added in lanes than one after another
-_LATE = 0.8  # the model is the mean over the rounds after this share of them; its noise is about that of this share
-
-
-class ShrunkenDescent:
-    """Descent by noisy sums, with coefficients shrunk by their known noise; see the documentation of this module.
-
-    `groups` has the group of each coefficient; the last one may be -1, for an intercept, which has no group.
-    `deviation` is that of the noise on each entry of a sum, for rows of norm 1. `fastest` is the largest rate, for
-    means of rows; smaller rates are multiplied by `pace`, and fall to `fall` times as much in the last round. If
-    `mixed`, there is one group, whose coefficients may have several scales: see `dpfast.learners.halfspaces.scales`.
-    """
-
-    def __init__(self, groups, classes, deviation, n, n_rounds, fastest, pace=1.0, fall=1.0, mixed=False):
-        self._columns = columns = 1 if classes == 2 else classes
-        pair = 1 if columns == 1 else 2  # the scores of two classes differ by twice as much at the same rate
-        one = deviation / (pair * n_rounds) ** 0.5
-        rate = _SIGNAL * pace * n / (one * n_rounds)
-        self._rate = self._fastest = min(rate, fastest) / n / pair
-        self._fall = min(1.0, fall * rate / min(rate, fastest))
-        self._own = deviation**2 * (1 if columns == 1 else 1 - 1 / columns)
-        self._along = _TURNED * deviation**2 * (len(groups) * columns) ** 0.5
-        self._before, self._noise = np.zeros((len(groups), columns)), 0.0
-        self._shrunk = int(np.count_nonzero(groups >= 0))
-        self._groups = np.where(groups >= 0, groups, groups.max() + 1)  # the last one is that of the intercept
-        members = np.bincount(self._groups, minlength=groups.max() + 2)
-        self._members = members[:-1, np.newaxis].astype(np.float64)
-        self._total, self._seen, self._late = (np.zeros((len(groups), columns)) for _ in range(3))
-        self._rounds, self.used = n_rounds, 0
-        self._shares, self._by_share, self._by_square = 0.0, 0.0, 0.0
-        self._rates, self._kept = 0.0, 0.0
-        self._mixture = ScaleMixture(columns) if mixed and self._shrunk else None
-
-    def coefficients(self):
-        """Return u (see the documentation of this module): float64, shape (size, 1) for two classes, else (size, k)."""
-        return self._seen
-
-    def noise(self):
-        """Return the standard deviation of the entries of `model` due to the noise of all sums.
-
-        Shrinking depends on the sums. Given the share that each group kept, an entry of the model is a linear
-        combination of the sums, and this is the deviation of their noise in it.
-        """
-        if not self.used:
-            return np.zeros_like(self._total)
-        late = self.used - int(_LATE * self._rounds)
-        if late > 0:
-            variance = self._shares * (self._shares * self._noise - 2 * self._by_share) + self._by_square
-            variance = np.maximum(variance, 0.0) / late**2
-        else:
-            variance = self._noise * np.square(self._kept)
-        return self._each(np.sqrt(variance))
-
-    def left(self, curvature):
-        """Return the variance of each entry of `model` around the coefficient without noise, given the sums.
-
-        A coefficient shrunk by tau / (tau + v) has the variance v tau / (tau + v). Later residuals correct noise: the
-        sum of a round contains minus the curvature times the noise, where the curvature is how much the sum of an entry
-        decreases when its coefficient grows by 1. If noise is added evenly over the rounds and decays by a factor of
-        exp(-x) over all of them, a share of (1 - exp(-2 x)) / (2 x) of its variance remains in the end.
-        """
-        if not self.used:
-            return np.zeros_like(self._total)
-        twice = np.maximum(2 * self._rates * curvature, _LITTLE)[:, np.newaxis]
-        return self._each(_LATE * self._noise * self._kept) * ((1 - reals.exp(-twice)) / twice)
-
-    def _shrink(self):
-        """Set `_kept`, the share that each group or coefficient keeps, last that of the intercept; and `_seen`, u."""
-        squared, noise = np.square(self._total), _LATE * self._noise
-        squares = side_by_side([self._sums(column) for column in squared.T])
-        prior = _PRIOR * max(0.0, reals.sum(squared[: self._shrunk]) / max(1, self._shrunk * self._columns) - noise)
-        own = np.maximum(0.0, squares[:-1] - self._members * noise + prior) / (self._members + _PRIOR)
-        shares = own / (own + noise)
-        if self._mixture is not None:
-            shares = self._mixture.shares(squared[: self._shrunk] / noise, own[0] / noise)
-        kept = np.append(shares, 1 - self._noise / np.maximum(squares[-1:], self._noise), axis=0)
-        self._kept, self._seen = kept, self._total * self._each(kept)
-
-    def _sums(self, column):
-        """Return the sum of the entries of each group, last that of the intercept: the same bits on every machine."""
-        if len(column) > _WIDE and len(self._members) == 1:
-            return np.array([reals.sum(column[: self._shrunk]), reals.sum(column[self._shrunk :])])
-        return np.bincount(self._groups, column, len(self._members) + 1)
-
-    def _each(self, of_groups):
-        """Return the entry of its group for each coefficient; in a mixture each coefficient has its own already."""
-        return of_groups[: len(self._total)] if self._mixture is not None else of_groups.take(self._groups, axis=0)
-
-    def add(self, noisy):
-        """Make a step along a noisy sum, for rows of norm 1: float64, shape (size, columns).
-
-        The residuals of more than two classes add up to 0, so the sum of the noise over the classes is subtracted.
-        """
-        rate = 1 - (1 - self._fall) * self.used / max(1, self._rounds - 1)
-        self.used += 1
-        along = reals.dot(noisy.ravel(), self._before.ravel())
-        if along < -self._along:
-            self._rate /= 2
-        elif along > self._along:
-            self._rate = min(_GROWTH * self._rate, self._fastest)
-        rate *= self._rate
-        self._before = noisy
-        self._rates += rate
-        self._noise += rate**2 * self._own
-        self._by_share += rate**2 * self._own * self._shares
-        self._by_square += rate**2 * self._own * np.square(self._shares)
-        self._total += rate * (noisy if self._columns == 1 else noisy - noisy.mean(axis=1, keepdims=True))
-        self._shrink()
-        if self.used > _LATE * self._rounds:
-            self._late += self._seen
-            self._shares = self._shares + self._kept
-
-    def rescale(self, factor):
-        """Adapt to images that are shorter by this factor; coefficients are larger by it."""
-        self._total *= factor
-        self._late *= factor
-        self._before = self._before * factor
-        self._rates *= factor**2  # the curvature is smaller by the square, so that noise has decayed as before
-        self._noise *= factor**2
-        self._by_share *= factor**2
-        self._by_square *= factor**2
-        if self.used:
-            self._shrink()
-
-    def model(self):
-        """Return the mean of u over the last rounds, or u before them."""
-        late = self.used - int(_LATE * self._rounds)
-        return self._late / late if late > 0 else self._seen
-
-
-class JoinedDescent:
-    """Like `ShrunkenDescent`, which another one joined; `at` coefficients of the first precede those of the second."""
-
-    def __init__(self, first, second, at):
-        self._first, self._second, self._at = first, second, at
-
-    def coefficients(self):
-        return self._together(self._first.coefficients(), self._second.coefficients())
-
-    def add(self, noisy):
-        first, second = self._apart(noisy)
-        self._first.add(first)
-        self._second.add(second)
-
-    def left(self, curvature):
-        first, second = self._apart(curvature)
-        return self._together(self._first.left(first), self._second.left(second))
-
-    def model(self):
-        return self._together(self._first.model(), self._second.model())
-
-    def noise(self):
-        return self._together(self._first.noise(), self._second.noise())
-
-    def _together(self, first, second):
-        return np.concatenate([first[: self._at], second, first[self._at :]])
-
-    def _apart(self, entries):
-        after = len(entries) - (len(self._first.coefficients()) - self._at)
-        return np.concatenate([entries[: self._at], entries[after:]]), entries[self._at : after]
 
 
 def class_weights(declared, classes):
@@ -361,7 +180,7 @@ class HalfspaceState:
 
     def begin(self, deviation, n_rounds, fit_intercept):
         """Start the descent from the opening of the image."""
-        self.descent = self._descent(self.image.groups, deviation, n_rounds)
+        self.descent = self._descent(slice(None), deviation, n_rounds)
         if fit_intercept:
             self.constants = starts(self.image.opening.sizes)
 
@@ -394,7 +213,8 @@ class HalfspaceState:
     def plant(self, trees, depth, deviation, n_rounds, rng):
         """Draw so many trees from the releases so far, and add them to the model for so many further rounds."""
         coef, _, _ = self.image.linear(self.descent.coefficients())
-        grown = grow(self.image.opening, coef, trees, depth, rng)
+        pairs = [pair.columns for pair in self.interactions]
+        grown = grow(self.image.opening, coef, trees, depth, rng, pairs)
         if grown is not None:
             self.forest, shares = grown
             leaf = weight(max(self.image.square, 0.0), trees)
@@ -405,7 +225,7 @@ class HalfspaceState:
         before, at = self.image, self.image.pairs_at
         self.image = image
         self.descent.rescale(image.radius / before.radius)
-        joined = self._descent(image.groups[at : image.pairs_at], deviation, n_rounds)
+        joined = self._descent(slice(at, image.pairs_at), deviation, n_rounds)
         self.descent = JoinedDescent(self.descent, joined, at)
 
     def middle_question(self):
@@ -444,13 +264,15 @@ class HalfspaceState:
             fields["coef_noise"], fields["code_shares"] = np.ascontiguousarray(noise.T), self.image.shares
         return fields
 
-    def _descent(self, groups, deviation, n_rounds):
-        """Return a descent of coefficients in these groups."""
+    def _descent(self, entries, deviation, n_rounds):
+        """Return a descent of the coefficients of these entries of the image."""
         image, opening = self.image, self.image.opening
-        codes = isinstance(image, CodeImage)
-        pace = math.sqrt(min(1.0, self._curvature() / _CURVED)) if codes and self._columns == 1 else 1.0
-        rates, mixed = (image.fastest, pace, _FALL if codes else 1.0), not codes and self._width <= MOST_COLUMNS
-        return ShrunkenDescent(groups, len(opening.sizes), deviation, opening.n, n_rounds, *rates, mixed=mixed)
+        known = image.groups[entries], len(opening.sizes), deviation, opening.n, n_rounds, image.fastest
+        if not isinstance(image, CodeImage):
+            return ShrunkenDescent(*known, mixed=self._width <= MOST_COLUMNS, far=_FAR)
+        curvature = self._curvature() if self._columns == 1 else _CURVED
+        pace = math.sqrt(min(1.0, curvature / _CURVED))
+        return DescentByGroup(*known, pace, _FALL, curvature * image.spread[entries])
 
     def _curvature(self):
         """Return the mean curvature of the loss of two classes if all rows have the log odds of the classes."""

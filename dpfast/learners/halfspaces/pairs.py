@@ -28,6 +28,7 @@ A chosen pair becomes one more column of codes (`joined`), and the rounds contin
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,7 @@ from dpfast.kernels import reals
 
 GROUPS = 8  # of the codes of a column
 SHARE = 20  # the draws cost one over this of the bill
+PAIRS_BEFORE = Fraction(30, 100), Fraction(15, 100)  # share of the rounds before the choice, without and with trees
 _COLUMNS = 32  # the most columns whose pairs are considered
 _CELLS = 1 << 21  # the most cells of all pairs and classes together
 _LEFT = 6.0  # squares of residuals before the first round over those at the choice

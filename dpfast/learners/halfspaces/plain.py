@@ -60,7 +60,7 @@ class PlainShape:
             )
         return 0
 
-    def most_trees(self, trees, interactions):
+    def most_trees(self, trees):
         """Return 0; refuse a number of trees, since only rows of codes have any."""
         if trees not in ("auto", 0):
             raise ValueError(f'trees must be 0 or "auto" for rows that are not codes, got {trees}: give a schema')

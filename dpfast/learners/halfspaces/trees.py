@@ -15,6 +15,10 @@ drawn from the released counts, as if columns were independent. The shares of sy
 taken for the shares of rows, which centre the images of leaves. If they are wrong, rows are centred badly; nothing else
 depends on them.
 
+**Guided by pairs.** Trees whose columns are drawn by main effects find only by chance what two columns say together. If
+pairs of columns were chosen before (`dpfast.learners.halfspaces.pairs`), half of the nodes follow them: a node asks
+about a partner of a column that a node above it asks about, or, if there is none, about a column of some pair.
+
 **The image of a row** has an entry w for its leaf in each tree, where w^2 times the number of trees is `_RATIO` times
 the centred mean square of the image without trees, by the released counts. As for pairs, the radius and the limit of
 each row are computed anew, so a row still adds a vector of norm at most 1 to the sum of a round, and the sensitivity of
@@ -41,10 +45,12 @@ from dpfast.kernels import reals
 from dpfast.kernels import trees as kernel
 
 MOST_TREES, DEEPEST = 1000, 6
-BEFORE = Fraction(15, 100)  # share of the rounds before trees are drawn
+BEFORE = Fraction(15, 100), Fraction(30, 100)  # share of the rounds before trees are drawn, without and with pairs
 _TREES = 100  # for trees="auto"
-_ENOUGH = 10_000  # for trees="auto": n mu, with n rows and a budget of one Gaussian mechanism of parameter mu
-_EACH = 72  # and n mu for each code that rows have, which may be a signal of its own that trees take noise from
+ENOUGH = 10_000  # of `signal`, for pairs and trees that are "auto"
+_EACH = (
+    72  # of it, for trees, for each code that rows have, which may be a signal of its own that trees take noise from
+)
 _MOST_EACH = 20  # codes of a column of numbers: its image has few entries
 _DEPTHS = ((1, 4), (16_000, 5), (40_000, 6))  # the depth, from n mu on
 _RATIO = 6.0  # of the mean square of the images of leaves to that of the other columns
@@ -52,6 +58,7 @@ _FLOOR = 0.05  # of the largest term, added to the size of every term
 _SYNTHETIC = 4096  # synthetic rows
 _INNER = 0.15, 0.85  # the quantiles between which a threshold lies
 _ORDERS = 8  # orders of the values of a column, at most one for each class
+_GUIDED = 0.5  # the share of nodes whose column is that of a pair, if there are pairs
 _PLACES = 256  # in an order
 
 
@@ -129,10 +136,15 @@ def depth_of(n: float, epsilon: Number, delta: Number, trees: int | str, codes: 
 
     It follows from the public or released number of rows, from the budget and, for "auto", from `held_codes`.
     """
-    many = n / _sigma(epsilon, delta)
-    if trees == "auto" and many < max(_ENOUGH, _EACH * codes):
+    many = signal(n, epsilon, delta)
+    if trees == "auto" and many < max(ENOUGH, _EACH * codes):
         return 0
     return max(depth for least, depth in _DEPTHS if many >= least or depth == _DEPTHS[0][1])
+
+
+def signal(n: float, epsilon: Number, delta: Number) -> float:
+    """Return n mu for n rows, where a Gaussian mechanism with noise of 1 / mu is (epsilon, delta)-DP."""
+    return n / _sigma(epsilon, delta)
 
 
 @lru_cache(maxsize=64, typed=True)
@@ -162,7 +174,7 @@ def weight(square: float, trees: int) -> float:
 
 
 def grow(
-    opening: Any, coef: np.ndarray, trees: int, depth: int, rng: np.random.Generator
+    opening: Any, coef: np.ndarray, trees: int, depth: int, rng: np.random.Generator, pairs: Any = ()
 ) -> tuple[Forest, np.ndarray] | None:
     """Draw trees, from releases alone.
 
@@ -174,13 +186,16 @@ def grow(
         What each code adds to the scores so far, with one column for two classes.
     trees, depth : int
     rng : numpy.random.Generator
+    pairs : sequence of (int, int)
+        The numbers of the columns of chosen pairs, which are the last columns of the opening. Trees do not ask about
+        these last columns.
 
     Returns
     -------
     (Forest, ndarray of float64, shape (trees, 2**depth)) or None
         The trees and the share of the rows in each leaf; None if no column has two codes that rows have.
     """
-    told = _columns(opening, coef, rng)
+    told = _columns(opening, len(opening.counts) - len(pairs), coef, rng)
     if not told:
         return None
     orders: list[Any] = []
@@ -194,11 +209,16 @@ def grow(
     columns = [column for column, places, _ in told for _ in places]
     rows = _synthetic(opening, [column for column, _, _ in told], rng)
     views = np.stack([order[rows[k]] for k, (_, places, _) in enumerate(told) for order in places])
+    partners = _partners([column for column, _, _ in told], pairs)
     asked, thresholds = np.zeros((2, trees, (1 << depth) - 1), np.int64)
     for t in range(trees):
-        node = np.zeros(_SYNTHETIC, np.int64)
+        node, of_nodes = np.zeros(_SYNTHETIC, np.int64), []
         for q in range((1 << depth) - 1):
             k = int(np.searchsorted(chances, rng.random() * chances[-1], side="right").clip(max=len(told) - 1))
+            if partners and rng.random() < _GUIDED:
+                near = _near(partners, of_nodes, q)
+                k = near[int(rng.random() * len(near))]
+            of_nodes.append(k)
             order = first[k] + int(rng.random() * (first[k + 1] - first[k]))
             asked[t, q], thresholds[t, q] = order, _threshold(views[order], node == q, rng.random())
             here = node == q
@@ -213,10 +233,32 @@ def grow(
     return forest, shares
 
 
-def _columns(opening, coef, rng):
-    """Return for each column with two codes that rows have its number, its orders, and the size of its term."""
+def _partners(columns, pairs):
+    """Return the places in `columns` of the partners of each place that is in a pair."""
+    place, partners = {column: k for k, column in enumerate(columns)}, {}
+    for a, b in pairs:
+        if a in place and b in place:
+            partners.setdefault(place[a], []).append(place[b])
+            partners.setdefault(place[b], []).append(place[a])
+    return partners
+
+
+def _near(partners, of_nodes, q):
+    """Return the places of partners of what the nodes above node q ask about, or those of all partners."""
+    above = set()
+    while q:
+        q = (q - 1) // 2
+        above.add(of_nodes[q])
+    return [b for a in sorted(above) for b in partners.get(a, ()) if b not in above] or list(partners)
+
+
+def _columns(opening, n_columns, coef, rng):
+    """Return for each of the first columns with two codes that rows have its number, its orders, and its term's size.
+
+    The size of a term is the root of its mean square over the rows.
+    """
     told, start, classes = [], 0, coef.shape[1]
-    for j, (count, rank) in enumerate(zip(opening.counts, opening.ranks, strict=True)):
+    for j, (count, rank) in enumerate(zip(opening.counts[:n_columns], opening.ranks[:n_columns], strict=True)):
         part = coef[start : start + len(count)]
         start += len(count)
         if np.count_nonzero(count) < 2:

@@ -10,7 +10,8 @@ from dpfast import BitMatrix, CodeTable, HalfspaceClassifier
 from dpfast.accounting import Budget, discrete_gaussian_delta
 from dpfast.base import run
 from dpfast.learners.halfspaces.halfspace import HalfspaceRows, image_of
-from dpfast.learners.halfspaces.model import ROUNDS_PAID, Grid, ShrunkenDescent
+from dpfast.learners.halfspaces.model import ROUNDS_PAID, Grid
+from dpfast.learners.halfspaces.shrunken import ShrunkenDescent
 from dpfast.learners.halfspaces.steepness import STEPS
 from dpfast.tables import unit_rows
 from dpfast.tables.cells import CodeColumn
@@ -224,7 +225,7 @@ def test_all_releases_together_are_worth_what_is_claimed(kind, n_rounds, neighbo
         lambda total, sigma, rng: drawn.append((total, sigma)) or plain(total, sigma, rng=rng),
     )
     X, constant = codes(rng, 60) if kind == "codes" else rng.normal(size=(60, 4)), kind != "without an intercept"
-    options = {"n_rounds": n_rounds, "neighbors": neighbors, "fit_intercept": constant}
+    options = {"n_rounds": n_rounds, "neighbors": neighbors, "fit_intercept": constant, "interactions": 0}
     clf = HalfspaceClassifier(0.7, 1e-5, **options, random_state=0)
     clf.fit(X, np.arange(60) % classes)
     leveled = kind != "codes" and classes == 2  # the mean score and the counts of levels follow the rounds
@@ -344,7 +345,7 @@ def test_codes_with_a_rare_class_are_learned_at_a_slower_pace(share, slower, rng
         plain(self, *arguments, **named)
 
     monkeypatch.setattr(ShrunkenDescent, "__init__", noted)
-    model = HalfspaceClassifier(20.0, n_rounds=10, interactions=1, random_state=0)
+    model = HalfspaceClassifier(20.0, n_rounds=10, interactions=1, trees=0, random_state=0)
     model.fit(CodeTable(drawn, [4, 4]), y, classes=[False, True])
     np.testing.assert_allclose(paces, slower, rtol=0.15)
     assert len(paces) == 1 + len(model.interactions_)

@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpfast import BitMatrix, CodeTable
+from dpfast.learners.halfspaces.bins import HATS, entries_of_numbers
 from dpfast.learners.halfspaces.halfspace import HalfspaceRows, image_of
-from dpfast.learners.halfspaces.images import BINS, HATS, CodeImage, Opening
+from dpfast.learners.halfspaces.images import CodeImage, Opening
 from dpfast.learners.halfspaces.model import sensitivity
 from dpfast.learners.halfspaces.steepness import STEPS, level_ends
 from dpfast.parts.blocks import Piece
@@ -48,20 +49,20 @@ def place(v):
 def twin(opening, fit_intercept):
     """Images of all codes of each column, their mean and their scale, in plain words."""
     blocks = []
-    for column, rank in zip(COLUMNS, opening.ranks, strict=True):
-        rows = []
+    for column, rank, count in zip(COLUMNS, opening.ranks, opening.counts, strict=True):
+        rows, share = [], count / max(opening.n, count.sum())
+        places = entries_of_numbers(column, rank, share, 2 / opening.n)[0] if column.ordered else None
         for v in range(column.size):
             if not column.ordered:
                 rows.append([float(v == other) for other in range(column.size)])
                 continue
-            shared = min(column.bins, BINS) + column.nullable
+            shared = min(column.bins, 256) + column.nullable
             own = [0.0] * shared
             if v == column.bins:
                 own[-1] = 0.5
                 rows.append(own + [0.0] * 20)
                 continue
-            at = v if column.bins <= BINS else max(min(31, max(0, int((r + 1) / 2 * 32))) for r in rank[: v + 1])
-            own[at] = 0.5
+            own[places[v]] = 0.5
             apart = column.high - column.low
             linear = 2 * (column.midpoints()[v] - column.low) / apart - 1 if apart else 0.0
             rows.append(own + [0.75 * h for h in (*place(linear), *place(rank[v]))])

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from dpfast.learners.halfspaces.model import JoinedDescent, ShrunkenDescent
+from dpfast.learners.halfspaces.shrunken import DescentByGroup, JoinedDescent, ShrunkenDescent
 
 
 @pytest.mark.parametrize("classes", [2, 3])
@@ -70,14 +70,46 @@ def test_a_slower_pace_makes_smaller_rates_smaller_and_not_the_fastest():
         assert slow._rate == factor * usual._rate
 
 
-def test_rates_fall_evenly_to_their_share_and_not_below_it_where_they_may_not_be_faster():
-    for fastest, last in ((128.0, 0.5), (2.0, 0.75), (1.0, 1.0)):  # without this limit the rate is 3
-        descent, moved = ShrunkenDescent(np.array([0, -1]), 2, np.sqrt(5) / 5, 1.0, 5, fastest, fall=0.5), [0.0]
+def test_rates_fall_evenly_to_their_share():
+    for n, deviation, rate in ((1.0, 0.1, 0.2), (1000.0, 1000 * np.sqrt(5) / 5, 3.0)):  # limited by rows, by noise
+        descent, moved = ShrunkenDescent(np.array([0, -1]), 2, deviation, n, 5, 128.0, fall=0.5), [0.0]
         for _ in range(5):
-            descent.add(np.array([[1e-9], [1.0]]))
+            descent.add(np.array([[1e-9], [n]]))
             moved.append(descent._total[1, 0])
-        np.testing.assert_allclose(np.diff(moved) / min(3.0, fastest), np.linspace(1, last, 5))
-        assert descent._rates == pytest.approx(moved[-1])
+        np.testing.assert_allclose(np.diff(moved), rate * np.linspace(1, 0.5, 5))
+        assert descent._rates * n == pytest.approx(moved[-1])
+
+
+def test_rates_follow_the_number_of_rows_and_the_noise_and_momentum_carries_what_is_above_the_largest_step():
+    for n, deviation, rate in ((1e4, 1.0, 100.0), (1e5, 1.0, 1000.0), (1e6, 1e-3, 1600.0), (1e5, 1500.0, 20.0)):
+        descent = ShrunkenDescent(np.array([0, -1]), 2, deviation, n, 100, 128.0)
+        assert descent._fastest * n == pytest.approx(rate, rel=1e-6)
+        moved = []
+        for _ in range(100):
+            descent.add(np.full((2, 1), n * 1e-3))  # no sum points against another
+            moved.append(descent._total[1, 0])
+        steps = np.diff([0.0, *moved])
+        assert steps[0] == pytest.approx(min(rate, 128.0) * 1e-3)  # a first step is no longer than the largest
+        assert steps[-1] == pytest.approx(rate * 1e-3, rel=0.05)
+        assert (np.diff(steps) > -1e-9).all()
+
+
+def test_groups_with_large_coefficients_have_larger_rates(rng):
+    groups, n = np.append(np.repeat([0, 1], [50, 500]), -1), 1e5
+    curvature = np.append(np.full(550, 1e-3), 0.0)
+    descent = DescentByGroup(groups, 2, 1.0, n, 100, 128.0, 1.0, 1.0, curvature)
+    same = ShrunkenDescent(groups, 2, 1.0, n, 100, 128.0)
+    values = np.append(np.append(rng.normal(scale=8.0, size=50), rng.normal(scale=0.1, size=500)), 0.0)[:, np.newaxis]
+    for _ in range(60):
+        for each in (descent, same):
+            each.add(n * curvature[:, np.newaxis] * (values - each.coefficients()))
+    first, second = (descent._rates[:2, 0] / same._rates).tolist()
+    assert first > 1.3 * second
+    assert np.abs(descent.model() - values)[:50].max() < np.abs(same.model() - values)[:50].max()
+    left, before = descent.left(n * curvature), descent.coefficients().copy()
+    descent.rescale(2.0)
+    np.testing.assert_allclose(descent.coefficients(), 2 * before, rtol=1e-9)
+    np.testing.assert_allclose(descent.left(n * curvature / 4), 4 * left, rtol=1e-9)
 
 
 def test_noise_that_later_residuals_take_back_is_not_left(rng):

@@ -101,6 +101,39 @@ def test_values_are_ordered_by_their_terms_and_many_share_places(rng):
     assert by_term[[0, -1]].tolist() == [0, 255]
 
 
+@pytest.mark.parametrize("classes", [1, 3])
+def test_half_of_the_nodes_ask_about_partners_of_chosen_pairs(classes, rng):
+    """The made columns of pairs come last and are not asked about."""
+    coef = np.zeros((sum(SIZES) + 6, classes))
+    coef[SIZES[0] : SIZES[0] + SIZES[1]] = np.arange(12)[:, np.newaxis]  # only column 1 moves scores
+    told = opening(rng)
+    wide = Opening(told.n, told.sizes, (*told.counts, np.full(6, told.n / 6)), (*told.ranks, None))
+    forest, _ = grow(wide, coef, 200, 3, rng, [(0, 2)])
+    asked = np.array([[forest.orders[order][0] for order in tree] for tree in forest.asked])
+    assert set(asked.ravel()) == {0, 1, 2, 3}
+    assert 0.4 < np.isin(asked, [0, 2]).mean() < 0.65
+    below = asked[:, 1][asked[:, 0] == 0]
+    assert 0.35 < (below == 2).mean() < 0.65  # the partner of what the root asks about
+    alone, _ = grow(told, coef[: sum(SIZES)], 200, 3, rng, [])
+    assert np.isin([[alone.orders[order][0] for order in tree] for tree in alone.asked], [0, 2]).mean() < 0.2
+
+
+def test_pairs_and_trees_are_learned_together_saved_and_shown(rng, tmp_path):
+    table, labels = exclusive(rng, 20_000)
+    model = dpfast.HalfspaceClassifier(8.0, n_rounds=40, random_state=0).fit(table, labels, classes=[0, 1])
+    assert model.interactions_[0].columns == (0, 1)
+    assert model.trees_ is not None
+    assert model.score(table, labels) > 0.95
+    cells = sum(pair.size for pair in model.interactions_)
+    assert model.coef_.shape == (1, 16 + cells + sum(model.trees_.sizes))
+    assert {column for column, _ in model.trees_.orders} <= {0, 1, 2}
+    model.save(tmp_path / "model.json")
+    again = dpfast.load(tmp_path / "model.json")
+    assert again.trees_ == model.trees_
+    assert again.interactions_ == model.interactions_
+    np.testing.assert_array_equal(again.predict_proba(table), model.predict_proba(table))
+
+
 def test_missing_numbers_come_before_all_bins(rng):
     forest, _ = grown(rng)
     places = dict(forest.orders)[1]
@@ -186,7 +219,7 @@ def test_one_row_moves_rounds_with_trees_by_no_more_than_was_charged(relation, k
         neighbor = {"X": CodeTable(changed, sizes), "y": others} | units
         if units:
             neighbor["units"] = units["units"][: len(others)]
-        model = dpfast.HalfspaceClassifier(neighbors=relation, trees=4, n_rounds=14)
+        model = dpfast.HalfspaceClassifier(neighbors=relation, trees=4, interactions=seed % 3, n_rounds=14)
         found = replay(model, table, neighbor, classes=range(k), seed=seed)
         assert found.holds, found
         assert sum("gaussian" in question for question, _ in found.ratios) >= 15
@@ -211,7 +244,7 @@ def test_trees_cost_nothing(relation, rng):
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
 def test_trees_say_what_columns_say_together(relation, rng):
     table, labels = exclusive(rng, 20_000)
-    model = dpfast.HalfspaceClassifier(4.0, neighbors=relation, trees=100, random_state=0)
+    model = dpfast.HalfspaceClassifier(4.0, neighbors=relation, trees=100, interactions=0, random_state=0)
     assert model.fit(table, labels, classes=[0, 1]).score(table, labels) > 0.95
     assert clone(model).set_params(trees=0).fit(table, labels, classes=[0, 1]).score(table, labels) < 0.6
     assert model.coef_.shape == (1, 16 + 100 * (1 << model.trees_.depth))
@@ -220,7 +253,7 @@ def test_trees_say_what_columns_say_together(relation, rng):
 def test_trees_of_many_classes(rng):
     table, labels = exclusive(rng, 20_000)
     labels = labels + 2 * (np.asarray(table.column(2)) > 1)
-    model = dpfast.HalfspaceClassifier(4.0, trees=50, random_state=0)
+    model = dpfast.HalfspaceClassifier(4.0, trees=50, interactions=0, random_state=0)
     assert model.fit(table, labels, classes=range(4)).score(table, labels) > 0.75
     assert clone(model).set_params(trees=0).fit(table, labels, classes=range(4)).score(table, labels) < 0.6
 
@@ -238,7 +271,6 @@ def test_auto_is_on_by_public_or_released_numbers_alone(rng):
     assert model.trees_ is None
     many = dpfast.HalfspaceClassifier(5000.0, random_state=0, n_rounds=10).fit(table, labels, classes=[0, 1])
     assert many.trees_ is not None
-    assert clone(many).set_params(interactions=1).fit(table, labels, classes=[0, 1]).trees_ is None
 
 
 def test_codes_that_rows_have_are_counted_by_their_shares():
@@ -258,8 +290,8 @@ def test_rows_that_are_not_codes_have_no_trees(rng):
     X, y = rng.normal(size=(30, 3)), rng.integers(0, 2, 30)
     model = dpfast.HalfspaceClassifier(1000.0, n_rounds=2, schema=None, random_state=0)
     assert model.fit(np.asarray(X, np.float32), y, classes=[0, 1]).trees_ is None or hasattr(model, "encoder_")
-    with pytest.raises(ValueError, match="set one of them to 0"):
-        dpfast.HalfspaceClassifier(trees=3, interactions=3).fit(X, y, classes=[0, 1])
+    with pytest.raises(ValueError, match='trees must be 0 or "auto" for rows that are not codes, got 3'):
+        dpfast.HalfspaceClassifier(trees=3).fit(X, y, classes=[0, 1])
 
 
 def test_columns_of_one_code_have_no_trees():
@@ -325,7 +357,8 @@ def test_leaves_are_shown_as_conditions(model):
     page = report.page(model)
     assert "What columns add together" in page
     assert found[0].conditions[0] in page
-    assert len(model.terms()) == 2
+    assert sorted(term.column.name for term in model.terms()) == ["age", "age and job", "job"]
+    assert max(len(leaf.conditions) for leaf in found) == 2
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,293 @@
+"""Descent by noisy sums, with coefficients that are shrunk by their known noise.
+
+**Shrinking.** After t rounds the coefficients w are a rate times the sum of t noisy sums, and their noise has a known
+variance v. If the squares of a group of coefficients add up to little more than v explains, the group holds little but
+noise. The variance tau of a group without noise is estimated from its own squares and from those of all coefficients,
+which count as _PRIOR further members. Rows are scored by u = w tau / (tau + v), the mean of w given this estimate. If u
+is shrunk too much, later residuals correct it. An intercept has no group: it is 0 while w^2 is below v, and w - v / w
+above. None of this looks at a row. The coefficients of a few plain columns may have several variances:
+`dpfast.learners.halfspaces.scales`.
+
+If steps are too long, a sum points against the one before it by more than noise explains. The rate is halved each time
+this happens. If a sum points along the one before it by more than noise explains, the rate grows by a 20th, up to where
+it began. Otherwise an overshoot of the first rounds, which little noise reveals, would slow down all rounds.
+
+**How far.** Descent with rates that add up to a leaves about exp(-a h) of the way of a coordinate of curvature h, as
+ridge regression with the penalty 1 / a does. If coefficients have the variance tau, and the sum of the residuals has
+the variance k h without any noise of a mechanism, the penalty should be k / tau. So a is the same for all coordinates
+and for every number of rows, and the rate for means is at most `far` n / rounds: a small table is not fitted too far,
+and a large one far enough. The noise of the releases limits rates too (_SIGNAL). Above `fastest`, this limit is used to
+the power _MORE only, because weak signals gain little from more.
+
+**Momentum.** A step longer than `fastest` overshoots along directions in which many entries agree. So the excess of the
+rate is a velocity, which keeps a share of itself from round to round: 1 - fastest / rate, but less in the first rounds,
+and at most 1 - _LASTING / rounds. It moves as far in as many rounds.
+
+**Rates by group** (`DescentByGroup`). Groups with large coefficients, such as those of rare values with large effects,
+go further. The variance of a group on its whole way is tau = (that of its coefficients without noise) / (1 - exp(-a
+h))^2 - k / h, by the released sums. The rate of a group is multiplied by tau / _USUAL where that is above 1, up to
+where noise or the curvature of its entries limits it.
+
+**Falling rates.** Noise added early is mostly taken back, and noise added late is not. So the rates of codes fall, by
+the same amount in each round and to a half in the last one. That changes how much noise is left by more than it changes
+how far coefficients come.
+
+All of this is computed from releases, so it costs no privacy. docs/records/tuning.md names the tables on which the
+constants were chosen.
+"""
+
+import numpy as np
+
+from dpfast.kernels import reals
+from dpfast.learners.halfspaces.scales import ScaleMixture
+from dpfast.tables.arrays import side_by_side
+
+_SIGNAL = 3.0  # the rate is at most this over the noise of one sum and the number of rounds
+_MORE = 0.75  # the power of this limit that is used above `fastest`
+_STARTING = 5  # after t rounds, a velocity keeps at most t / (t + this) of itself
+_LASTING = 8  # it keeps at most 1 - this / rounds
+_PRIOR = 10
+_TURNED = 5.0  # steps are too long if a sum points against the last one by so many deviations of the noise
+_GROWTH = 1.05  # of the rate, if a sum points along the last one by as many
+_LITTLE = 1e-6
+_WIDE = 1 << 12  # more terms of one group take less time to be added in lanes than one after another
+_LATE = 0.8  # the model is the mean over the rounds after this share of them; its noise is about that of this share
+_USUAL, _MOST_TIMES = 1.2, 32.0  # the variance of coefficients that needs no larger rate, and the largest factor
+_SAMPLED = 2.0  # k: the variance of a sum of residuals because rows are drawn, over its curvature
+_STEEP = 0.5  # the largest step times curvature of a group with a larger rate
+
+
+class ShrunkenDescent:
+    """Descent by noisy sums, with coefficients shrunk by their known noise; see the documentation of this module.
+
+    `groups` has the group of each coefficient; the last one may be -1, for an intercept, which has no group.
+    `deviation` is that of the noise on each entry of a sum, for rows of norm 1. `fastest` is the largest step, for
+    means of rows, and `far` limits how far steps go together. Rates that noise or the number of rows limits are
+    multiplied by `pace`, and fall to `fall` times as much in the last round. If `mixed`, there is one group, whose
+    coefficients may have several scales: see `dpfast.learners.halfspaces.scales`.
+    """
+
+    def __init__(self, groups, classes, deviation, n, n_rounds, fastest, pace=1.0, fall=1.0, mixed=False, far=1.0):
+        self._columns = columns = 1 if classes == 2 else classes
+        pair = 1 if columns == 1 else 2  # the scores of two classes differ by twice as much at the same rate
+        one = deviation / (pair * n_rounds) ** 0.5
+        limit = _SIGNAL * pace * n / (one * n_rounds)
+        longest = fastest / (1 - max(0.0, 1 - _LASTING / n_rounds))
+        more = max(limit, fastest) ** _MORE * fastest ** (1 - _MORE)
+        rate = min(limit, more, longest, far * pair * pace * n / n_rounds)
+        self._rate = self._fastest = rate / n / pair
+        self._limit = limit / n / pair
+        self._lasting = max(0.0, 1 - fastest / rate)
+        self._fall = fall
+        self._own = deviation**2 * (1 if columns == 1 else 1 - 1 / columns)
+        self._along = _TURNED * deviation**2 * (len(groups) * columns) ** 0.5
+        self._before, self._noise = np.zeros((len(groups), columns)), 0.0
+        self._shrunk = int(np.count_nonzero(groups >= 0))
+        self._groups = np.where(groups >= 0, groups, groups.max() + 1)  # the last one is that of the intercept
+        members = np.bincount(self._groups, minlength=groups.max() + 2)
+        self._members = members[:-1, np.newaxis].astype(np.float64)
+        self._tell(np.ones(len(self._members), bool))
+        self._total, self._velocity, self._seen, self._late = (np.zeros((len(groups), columns)) for _ in range(4))
+        self._rounds, self.used = n_rounds, 0
+        self._shares, self._by_share, self._by_square = 0.0, 0.0, 0.0
+        self._rates, self._kept = 0.0, 0.0
+        self._mixture = ScaleMixture(columns) if mixed and self._shrunk else None
+
+    def _tell(self, telling):
+        """Set which groups tell the variance of all coefficients."""
+        self._telling, self._telling_size = telling, int(self._members[telling].sum()) * self._columns
+
+    def coefficients(self):
+        """Return u (see the documentation of this module): float64, shape (size, 1) for two classes, else (size, k)."""
+        return self._seen
+
+    def noise(self):
+        """Return the standard deviation of the entries of `model` due to the noise of all sums.
+
+        Shrinking depends on the sums. Given the share that each group kept, an entry of the model is a linear
+        combination of the sums, and this is the deviation of their noise in it.
+        """
+        if not self.used:
+            return np.zeros_like(self._total)
+        late = self.used - int(_LATE * self._rounds)
+        if late > 0:
+            variance = self._shares * (self._shares * self._noise - 2 * self._by_share) + self._by_square
+            variance = np.maximum(variance, 0.0) / late**2
+        else:
+            variance = self._noise * np.square(self._kept)
+        return self._each(np.sqrt(variance))
+
+    def left(self, curvature):
+        """Return the variance of each entry of `model` around the coefficient without noise, given the sums.
+
+        A coefficient shrunk by tau / (tau + v) has the variance v tau / (tau + v). Later residuals correct noise: the
+        sum of a round contains minus the curvature times the noise, where the curvature is how much the sum of an entry
+        decreases when its coefficient grows by 1. If noise is added evenly over the rounds and decays by a factor of
+        exp(-x) over all of them, a share of (1 - exp(-2 x)) / (2 x) of its variance remains in the end.
+        """
+        if not self.used:
+            return np.zeros_like(self._total)
+        twice = np.maximum(2 * self._by_entry(self._rates) * curvature[:, np.newaxis], _LITTLE)
+        return self._each(_LATE * self._noise * self._kept) * ((1 - reals.exp(-twice)) / twice)
+
+    def add(self, noisy):
+        """Make a step along a noisy sum, for rows of norm 1: float64, shape (size, columns).
+
+        The residuals of more than two classes add up to 0, so the sum of the noise over the classes is subtracted.
+        """
+        rate = self._next_rate(noisy) * self._times()
+        square = np.square(rate) * self._own
+        self._rates = self._rates + rate
+        self._noise = self._noise + square
+        self._by_share = self._by_share + square * self._shares
+        self._by_square = self._by_square + square * np.square(self._shares)
+        apart = noisy if self._columns == 1 else noisy - noisy.mean(axis=1, keepdims=True)
+        self._velocity *= min(self._lasting, self.used / (self.used + _STARTING))
+        self._velocity += (1 - self._lasting) * self._by_entry(rate) * apart
+        self._total += self._velocity
+        self._shrink()
+        if self.used > _LATE * self._rounds:
+            self._late += self._seen
+            self._shares = self._shares + self._kept
+
+    def rescale(self, factor):
+        """Adapt to images that are shorter by this factor; coefficients are larger by it."""
+        for coefficients in (self._total, self._velocity, self._late):
+            coefficients *= factor
+        self._before = self._before * factor
+        self._rates *= factor**2  # the curvature is smaller by the square, so that noise has decayed as before
+        self._noise *= factor**2
+        self._by_share *= factor**2
+        self._by_square *= factor**2
+        if self.used:
+            self._shrink()
+
+    def model(self):
+        """Return the mean of u over the last rounds, or u before them."""
+        late = self.used - int(_LATE * self._rounds)
+        return self._late / late if late > 0 else self._seen
+
+    def _next_rate(self, noisy):
+        """Return the rate of the next round, which is smaller than the one before if this sum points against it."""
+        fallen = 1 - (1 - self._fall) * self.used / max(1, self._rounds - 1)
+        self.used += 1
+        along = reals.dot(noisy.ravel(), self._before.ravel())
+        if along < -self._along:
+            self._rate /= 2
+        elif along > self._along:
+            self._rate = min(_GROWTH * self._rate, self._fastest)
+        self._before = noisy
+        return fallen * self._rate
+
+    def _shrink(self):
+        """Set `_kept`, the share that each group or coefficient keeps, last that of the intercept; and `_seen`, u.
+
+        `_signal` is the variance of each group without noise.
+        """
+        squared = np.square(self._total)
+        noise, last = self._noises()
+        noise = _LATE * noise
+        squares = side_by_side([self._sums(column) for column in squared.T])
+        extra = reals.sum((squares[:-1] - self._members * noise)[self._telling].ravel())
+        prior = _PRIOR * max(0.0, extra / max(1, self._telling_size))
+        own = np.maximum(0.0, squares[:-1] - self._members * noise + prior) / (self._members + _PRIOR)
+        shares = own / (own + noise)
+        if self._mixture is not None:
+            shares = self._mixture.shares(squared[: self._shrunk] / noise, own[0] / noise)
+        kept = np.append(shares, 1 - last / np.maximum(squares[-1:], last), axis=0)
+        self._signal, self._kept, self._seen = own, kept, self._total * self._each(kept)
+
+    def _sums(self, column):
+        """Return the sum of the entries of each group, last that of the intercept: the same bits on every machine."""
+        if len(column) > _WIDE and len(self._members) == 1:
+            return np.array([reals.sum(column[: self._shrunk]), reals.sum(column[self._shrunk :])])
+        return np.bincount(self._groups, column, len(self._members) + 1)
+
+    def _each(self, of_groups):
+        """Return the entry of its group for each coefficient; in a mixture each coefficient has its own already."""
+        return of_groups[: len(self._total)] if self._mixture is not None else of_groups.take(self._groups, axis=0)
+
+    # ---- what differs if groups have rates of their own --------------------------------------------------------------
+
+    def _times(self):
+        """Return by how much the rate of each group is larger than the common one."""
+        return 1.0
+
+    def _by_entry(self, rate):
+        """Return the rate of each coefficient."""
+        return rate
+
+    def _noises(self):
+        """Return the variance of the noise in coefficients of the groups, and in the intercept."""
+        return self._noise, self._noise
+
+
+class DescentByGroup(ShrunkenDescent):
+    """Like `ShrunkenDescent`, but groups with large coefficients have larger rates.
+
+    `curvature` is that of the mean loss along each coefficient, 0 for an intercept. There is no mixture of scales.
+    """
+
+    def __init__(self, groups, classes, deviation, n, n_rounds, fastest, pace, fall, curvature):
+        super().__init__(groups, classes, deviation, n, n_rounds, fastest, pace, fall)
+        curved = n * np.bincount(self._groups, curvature, len(self._members) + 1)[:-1, np.newaxis]
+        self._tell(curved[:, 0] > 0)
+        self._curved = np.maximum(curved / np.maximum(1, self._members), _LITTLE**2)
+        self._rates, self._noise = (np.zeros((len(self._members) + 1, 1)) for _ in range(2))
+        self._signal = np.zeros((len(self._members), self._columns))
+
+    def rescale(self, factor):
+        self._curved = self._curved / factor**2
+        super().rescale(factor)
+
+    def _times(self):
+        times = np.ones_like(self._rates)
+        if self.used > _STARTING:
+            gone = np.maximum(1 - reals.exp(-self._rates[:-1] * self._curved), _LITTLE)
+            tau = self._signal.mean(axis=1, keepdims=True) / np.square(gone) - _SAMPLED / self._curved
+            step = (1 - self._lasting) * self._fastest * self._curved
+            most = np.minimum(min(_MOST_TIMES, self._limit / self._fastest), _STEEP / step)
+            times[:-1] = np.maximum(1.0, np.minimum(tau / _USUAL, most))
+        return times
+
+    def _by_entry(self, rate):
+        return self._each(rate)
+
+    def _noises(self):
+        return self._noise[:-1], self._noise[-1:]
+
+
+class JoinedDescent:
+    """Like `ShrunkenDescent`, which another one joined; `at` coefficients of the first precede those of the second."""
+
+    def __init__(self, first, second, at):
+        self._first, self._second, self._at = first, second, at
+
+    def coefficients(self):
+        return self._together(self._first.coefficients(), self._second.coefficients())
+
+    def add(self, noisy):
+        first, second = self._apart(noisy)
+        self._first.add(first)
+        self._second.add(second)
+
+    def rescale(self, factor):
+        self._first.rescale(factor)
+        self._second.rescale(factor)
+
+    def left(self, curvature):
+        first, second = self._apart(curvature)
+        return self._together(self._first.left(first), self._second.left(second))
+
+    def model(self):
+        return self._together(self._first.model(), self._second.model())
+
+    def noise(self):
+        return self._together(self._first.noise(), self._second.noise())
+
+    def _together(self, first, second):
+        return np.concatenate([first[: self._at], second, first[self._at :]])
+
+    def _apart(self, entries):
+        after = len(entries) - (len(self._first.coefficients()) - self._at)
+        return np.concatenate([entries[: self._at], entries[after:]]), entries[self._at : after]
