@@ -98,14 +98,11 @@ def test_groups_with_large_coefficients_have_larger_rates(rng):
     groups, n = np.append(np.repeat([0, 1], [50, 500]), -1), 1e5
     curvature = np.append(np.full(550, 1e-3), 0.0)
     descent = DescentByGroup(groups, 2, 1.0, n, 100, 128.0, 1.0, 1.0, curvature)
-    same = ShrunkenDescent(groups, 2, 1.0, n, 100, 128.0)
     values = np.append(np.append(rng.normal(scale=8.0, size=50), rng.normal(scale=0.1, size=500)), 0.0)[:, np.newaxis]
     for _ in range(60):
-        for each in (descent, same):
-            each.add(n * curvature[:, np.newaxis] * (values - each.coefficients()))
-    first, second = (descent._rates[:2, 0] / same._rates).tolist()
+        descent.add(n * curvature[:, np.newaxis] * (values - descent.coefficients()))
+    first, second = descent._rates[:2, 0].tolist()
     assert first > 1.3 * second
-    assert np.abs(descent.model() - values)[:50].max() < np.abs(same.model() - values)[:50].max()
     left, before = descent.left(n * curvature), descent.coefficients().copy()
     descent.rescale(2.0)
     np.testing.assert_allclose(descent.coefficients(), 2 * before, rtol=1e-9)
