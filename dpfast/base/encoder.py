@@ -47,6 +47,9 @@ class TableEncoder(TransformerMixin, PrivateParameters, BaseEstimator):
         as a rare word; 1 if nothing was discovered for the column.
     other_label_ : label
         The class that replaces unpublished labels; only if the fit of a learner discovered the labels.
+    other_labels_ : tuple of float
+        About which share of the rows with a label have an unpublished one, and a 95% interval for the noise; only if
+        labels were discovered and the number of rows is public.
     n_features_in_ : int
         The number of columns that are read.
     feature_names_in_ : ndarray of str, shape (n_features_in_,)

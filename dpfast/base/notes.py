@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from dpfast.accounting.claims.spend import DiscoveryWarning, warn
-from dpfast.base.others import has_others
+from dpfast.base.others import has_others, told_share
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.naming import NAMELESS, alike, listed, suggests_person
 
@@ -48,15 +48,18 @@ def _of_labels(model):
         )
     if hasattr(encoder, "other_label_"):
         classes = listed(getattr(model, "classes_", []))
+        told = hasattr(encoder, "other_labels_")
+        rows = f"{told_share(encoder.other_labels_)} have other labels" if told else "Rows with any other label"
         if hasattr(model, "classes_") and has_others(model):
             yield (
                 f"The labels were discovered: {classes}. The class {encoder.other_label_!r} stands for all labels that "
-                f"too few rows have to be discovered; classes= (--classes) declares the labels. {WITHOUT_LABEL}"
+                f"too few rows have to be discovered{f': {rows}' * told}; classes= (--classes) declares the labels. "
+                f"{WITHOUT_LABEL}"
             )
             return
         yield (
-            f"The labels were discovered: {classes}. Rows with any other label were learned as {encoder.other_label_}; "
-            f"classes= (--classes) declares the labels. {WITHOUT_LABEL}"
+            f"The labels were discovered: {classes}. {rows[0].upper() + rows[1:]}{', which' * told} were learned as "
+            f"{encoder.other_label_}; classes= (--classes) declares the labels. {WITHOUT_LABEL}"
         )
     elif known == "read off the rows" and hasattr(model, "classes_"):
         yield "The set of labels was read off the rows and is published as it is; classes= (--classes) declares it."

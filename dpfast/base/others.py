@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpfast.tables.arrays import take_entries
-from dpfast.tables.classes import OTHER_LABEL, class_numbers
+from dpfast.tables.classes import OTHER_LABEL, class_numbers, counts_by_class
 from dpfast.tables.labels import number_labels, refuse_missing
 
 
@@ -47,3 +47,23 @@ def codes_as_learned(model: Any, numbers: np.ndarray, identities: Any) -> np.nda
     if has_others(model):
         rest = class_numbers([OTHER_LABEL], classes, -1)[0]
     return take_entries(np.array([*class_numbers(identities, classes, rest), -1], np.int64), numbers)
+
+
+def share_of_others(found: Any, classes: np.ndarray, deviation: float) -> tuple[float, float, float]:
+    """Return the share of the rows with a label that have none of these classes, and a 95% interval for the noise.
+
+    `found` is the result of the survey, and `deviation` that of the noise of each label's number of rows.
+    """
+    counts = counts_by_class(found.labels, classes)
+    known = [rows for label, rows in counts.items() if label != OTHER_LABEL or not found.others]
+    size = max(1.0, found.labelled[0])
+    share = 1 - sum(known) / size
+    spread = [deviation] * len(known) + [found.labelled[1] * (1 - share)]
+    low, share, high = np.clip(np.array([-1.96, 0, 1.96]) * np.linalg.norm(spread) / size + share, 0, 1).tolist()
+    return share, low, high
+
+
+def told_share(share: tuple[float, float, float]) -> str:
+    """Return the text of a share of the rows with its interval."""
+    value, low, high = (round(100 * each) for each in share)
+    return f"about {value}% of the rows ({low} to {high})"

@@ -13,6 +13,7 @@ from dpfast.base.fitting import Fit, NothingLearned, Public
 from dpfast.base.forms import Outline
 from dpfast.base.inputs import public_of
 from dpfast.base.notes import WITHOUT_LABEL
+from dpfast.base.others import share_of_others
 from dpfast.base.parameters import BETWEEN_0_AND_1, SCHEMA, auto, count, optional, parameter
 from dpfast.base.plan import Plan, Spending, Task
 from dpfast.base.units import bounded_rows, own_generator
@@ -383,6 +384,8 @@ class TableReader:
         if declared is None:
             declared = self._discovered_classes(found, kind, paid)
             encoder.other_label_ = other_label(counts_by_class(found.labels, declared), declared)
+            if found.labelled is not None:
+                encoder.other_labels_ = share_of_others(found, declared, planned.labels.deviation)
             known = read_labels(labels_among(*encoding.label_numbers(), declared, encoder.other_label_), declared)
         if found.labels:
             totals = counts_by_class(found.labels, declared)

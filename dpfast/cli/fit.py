@@ -381,9 +381,16 @@ def _answer_of(data, asked, model, learned):
         | ({"rows": learned.n} if asked.privacy.neighbors == "replace" else {})
         | {"model": model, "labels": estimator.classes_.tolist()}
         | {"figures": figures_to_keep(shown, TESTED) if shown else {}, "notes": estimator.notes_}
+        | _other_labels(estimator)
         | claim_of(estimator)
         | {"saved": learned.out}
     )
+
+
+def _other_labels(estimator):
+    """Return the share of the rows with labels that were not discovered, if it is known."""
+    share = getattr(getattr(estimator, "encoder_", None), "other_labels_", None)
+    return {} if share is None else {"other_labels": dict(zip(("value", "low", "high"), share, strict=True))}
 
 
 def _show(data, asked, declaration, model, learned):

@@ -219,15 +219,16 @@ class Found:
     """The facts of a table that a survey gives: the schema with everything discovered, and the labels.
 
     `labels` are noisy numbers of rows by label, the most frequent first, and `others` is that of rows with labels that
-    were not discovered, 0 if it is not clear of noise or the number of rows is private. `other` has, for each name of a
-    column, the estimated share of the rows whose cell has no discovered value; 1 if nothing was discovered for the
-    column.
+    were not discovered, 0 if it is not clear of noise or the number of rows is private. If it is public, `labelled` is
+    the noisy number of rows with a label, and the deviation of its noise. `other` has, for each name of a column, the
+    estimated share of the rows whose cell has no discovered value; 1 if nothing was discovered for the column.
     """
 
     schema: Schema
     labels: dict[str, float]
     other: dict[str, float]
     others: float = 0.0
+    labelled: tuple[float, float] | None = None
 
 
 def discover(
@@ -246,7 +247,7 @@ def discover(
     numbers of rows by label. Labels are `complete` if their type has no missing one. Rows have another label than the
     published ones only if there are more of them than noise explains: that of the rows without a label counts, too.
     """
-    look, others = planned.look, 0.0
+    look, others, labelled = planned.look, 0.0, None
     if classes is None:
         labels = planned.labels.words(exact.labels, rng)
         if n is not None:
@@ -254,6 +255,7 @@ def discover(
             lost = 0.0 if complete else max(noisy, 0.0)
             deviation = planned.labels.deviation * (2**0.5 if lost else 1.0)  # of the difference from one label
             rest = n - sum(labels.values()) - lost
+            labelled = n - lost, 0.0 if complete else planned.labels.deviation
             others = rest if rest > OTHERS * deviation else 0.0
     else:
         kept = planned.labels.codes(np.array([exact.labels[each] for each in classes], np.int64), rng)
@@ -277,7 +279,11 @@ def discover(
         for name, each in known.items()
     }
     return Found(
-        encoding.schema.with_facts({each.column.name: each.facts() for each in columns}), labels, other, others
+        encoding.schema.with_facts({each.column.name: each.facts() for each in columns}),
+        labels,
+        other,
+        others,
+        labelled,
     )
 
 
