@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from dpfast.tables.arrays import take_entries
 from dpfast.tables.classes import OTHER_LABEL, class_numbers, counts_by_class
 from dpfast.tables.labels import number_labels, refuse_missing
+from dpfast.tables.thresholds import classes_above
 
 
 def score(self: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
@@ -32,6 +33,11 @@ def score(self: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = Non
     return float(accuracy_score(codes, predicted, sample_weight=sample_weight))
 
 
+def label_of(model: Any) -> Any:
+    """Return the label that the schema of a fitted model declares, or None."""
+    return getattr(getattr(getattr(model, "encoder_", None), "schema_", None), "label", None)
+
+
 def has_others(model: Any) -> bool:
     """Return whether a class of a model stands for labels that were not discovered."""
     facts = vars(model).get("_facts") or {}
@@ -44,6 +50,8 @@ def codes_as_learned(model: Any, numbers: np.ndarray, identities: Any) -> np.nda
     `numbers` has the number of the identity of each row.
     """
     classes, rest = model.classes_, len(model.classes_)
+    if (label := label_of(model)) is not None and label.above is not None:
+        identities = classes_above([*identities], label.above)
     if has_others(model):
         rest = class_numbers([OTHER_LABEL], classes, -1)[0]
     return take_entries(np.array([*class_numbers(identities, classes, rest), -1], np.int64), numbers)

@@ -1,7 +1,7 @@
 """Reading of the tables of fits by all private classifiers: by a schema, by discovery, or as arrays of numbers."""
 
 from copy import copy
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -35,7 +35,7 @@ from dpfast.tables.codes import CodeTable
 from dpfast.tables.columns import text_of
 from dpfast.tables.discovered import MOST_COLUMNS
 from dpfast.tables.encoding import Encoding
-from dpfast.tables.label_kinds import refuse_floating
+from dpfast.tables.label_kinds import ABOVE, refuse_floating
 from dpfast.tables.labels import labels_among, labels_of, labels_that_occur, read_labels
 from dpfast.tables.naming import listed
 from dpfast.tables.schema import Label
@@ -223,8 +223,10 @@ class TableReader:
             if source.width_read_off:
                 warn_of_width()
             return self._with_rows(source.vectors(classes, one_column=self._form.one_column))
+        if label.above is not None and {*map(text_of, classes or label.classes)} != {*label.classes}:
+            raise ValueError("classes= declares classes, and above= of the label makes others: give one of them")
         if classes is not None and {text_of(each).strip() for each in classes} & {*LABEL_MARKS, *schema.missing_values}:
-            label = Label(label.name, classes)
+            label = replace(label, classes=classes)
         classes = label.classes if classes is None else classes
         if isinstance(source.X, CodeTable):
             return self._of_codes(source, classes)
@@ -419,7 +421,7 @@ class TableReader:
             raise NothingLearned(
                 f"{known} of {name} has enough rows to be discovered, and a model tells two classes or more apart: "
                 f"nothing was learned, and {paid.claim} is spent. Declare the labels by classes= (--classes), or give "
-                "more rows or a larger epsilon; if the labels are numbers with many values: they are not classes",
+                f"more rows or a larger epsilon; if they are amounts, ask whether they are above a number: {ABOVE}",
                 paid.claim,
             )
         if len(classes) <= most:

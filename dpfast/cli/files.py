@@ -2,6 +2,7 @@
 
 import math
 import shlex
+from dataclasses import replace
 from pathlib import Path
 
 from dpfast.tables.naming import listed
@@ -205,10 +206,18 @@ def classes_of(y, declared, data):
     return classes.tolist()
 
 
+def read_above(text):
+    """Return the thresholds that --above names."""
+    try:
+        return [float(each) for each in text.split(",")]
+    except ValueError:
+        raise ValueError(f"--above must be a number, or numbers as 10,20,30; got {text!r}") from None
+
+
 # ---- tables with a schema --------------------------------------------------------------------------------------------
 
 
-def declaration_of(data, path, label=None, classes=None, unit=None, ignore=(), **text):
+def declaration_of(data, path, label=None, classes=None, unit=None, ignore=(), above=None, **text):
     """Return the schema of a file, or that of a bundled table, its label as the options say; None if there is none.
 
     The path "discover" stands for the schema that declares nothing but the names and types of the file's columns,
@@ -239,15 +248,21 @@ def declaration_of(data, path, label=None, classes=None, unit=None, ignore=(), *
     name = label or (schema.label and schema.label.name)
     if name is None:
         raise ValueError("say which column holds the labels (--label), or declare it in the schema")
-    declared = schema.label.classes if schema.label else None
+    known = schema.label if schema.label and schema.label.name == name else Label(name)
+    if above is not None:
+        known = replace(known, classes=None, above=read_above(above))
+        if classes is not None:
+            raise ValueError("--above makes the classes, and --classes declares others: give one of them")
+    declared = known.classes
     if classes is not None:
+        known = replace(known, above=None)
         declared = tuple(each.strip() for each in classes.split(","))
     if declared is None:
         kind = FileParts(data, **text).header().get(name)
         refuse_floating("float" if kind is not None and is_floating(kind) else None, name)
     return Schema(
         schema.columns,
-        label=Label(name, declared),
+        label=replace(known, classes=declared),
         missing_values=schema.missing_values,
         ignore=schema.ignore,
         sensitive=schema.sensitive,
@@ -277,6 +292,7 @@ def read_codes_of(data, schema, *, classes=(), label=None, labelled=False, **tex
         name = label or (schema.label and schema.label.name)
         if name is None:
             raise ValueError("say which column holds the labels (--label): the model does not know it")
-        column = LabelOfModel(name, known=tuple(classes))
+        above = schema.label.above if schema.label and schema.label.name == name else None
+        column = LabelOfModel(name, known=tuple(classes), above=above)
     with errors.status(f"reading {data}"):
         return (read_encoding(data, schema, column, **text), None) if labelled else read_codes(data, schema, **text)

@@ -78,6 +78,7 @@ class LabelOptions:
             "columns, or read from the data if the rows are vectors.",
         ),
     ] = None
+    above: options.Above = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -220,13 +221,15 @@ class FitOptions:
     def declaration(self, data: str, surveyed: bool) -> Any:
         """Return the schema of the table, which may leave everything to be discovered; None for vectors."""
         table, label, rare = self.table, self.label, self.rare
-        named = self.model.model is not None and self.privacy.unit is None and not table.ignore
+        named = self.model.model is not None and self.privacy.unit is None and not table.ignore and label.above is None
         undeclared = surveyed or (self.undeclared and not named)
         schema = "discover" if undeclared else table.schema
-        ways = label.label, label.classes, self.privacy.unit, table.ignore
+        ways = label.label, label.classes, self.privacy.unit, table.ignore, label.above
         declaration = declaration_of(data, schema, *ways, **table.text.settings)
         if declaration is not None and (rare.threshold is not None or rare.numbers is not None):
             raise ValueError("--threshold, --numbers and --bits are for tables without a schema")
+        if declaration is None and label.above is not None:
+            raise ValueError("--above is for tables whose columns are declared or discovered, with a --label")
         if declaration is None and self.model.model is None:
             raise ValueError("say which column holds the labels (--label), or give a --schema or a --model")
         return declaration

@@ -45,6 +45,14 @@ Relation = Annotated[
 ]
 Rows = Annotated[int | None, typer.Option("--n", help="Number of rows that you have.", min=1)]
 Label = Annotated[str | None, typer.Option(help="Column that holds the labels.", rich_help_panel=LABEL)]
+Above = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NUMBERS",
+        rich_help_panel=LABEL,
+        help="Learn whether a label that is a number is above a public one, as 50000, or between several, as 10,20,30.",
+    ),
+]
 Threshold = Annotated[float | None, _rare(help="Turn numbers into bits: x > threshold.")]
 Numbers = Annotated[
     bool | None,

@@ -8,7 +8,9 @@ import typer
 from dpfast.tables.naming import listed, visible
 
 from .commands import App
-from .options import Dates, Decimal, Encoding, Label, Separator, Sheet
+from .files import read_above
+from .options import Above, Dates, Decimal, Encoding, Separator, Sheet
+from .options import Label as LabelOption
 from .report import errors, reporting
 
 app = App(
@@ -28,7 +30,8 @@ _HEAD = """\
 @app.command()
 def draft(
     data: Data,
-    label: Label = None,
+    label: LabelOption = None,
+    above: Above = None,
     separator: Separator = None,
     decimal: Decimal = ".",
     dates: Dates = None,
@@ -46,13 +49,14 @@ def draft(
     """
     with reporting("nothing was written"):
         from dpfast.files.encodings import read_frame
-        from dpfast.tables import Schema
+        from dpfast.tables import Label, Schema
         from dpfast.tables.drafts import LOOK, almost_numeric, remarks
 
         with errors.status(f"reading {data}"):
             text = {"separator": separator, "decimal": decimal, "encoding": encoding, "dates": dates, "sheet": sheet}
             frame = read_frame(data, **text)
-            schema = Schema.draft(frame, label, missing=missing)
+            target = label if above is None else Label(label, above=read_above(above))
+            schema = Schema.draft(frame, target, missing=missing)
         typer.echo(_HEAD.format(data=Path(data).name) + schema.to_toml(), nl=False)
         for name, odd in almost_numeric(schema, frame, missing).items():
             options = " ".join(f"--missing {text!r}" for text in odd)

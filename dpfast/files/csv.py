@@ -446,10 +446,10 @@ def encode_csv(file, schema, label, storage, unit=None):
 
 def _fill_encoding(file, encoded, types, marked):
     types = {name: types.get(name, TEXT if marked else PLAIN) for name in encoded.names}
-    numbers = {column.name for column in encoded.schema.columns if isinstance(column, Numeric | Discovered)}
+    types |= dict.fromkeys(encoded.number_names - {*encoded.schema.names}, PLAIN)  # a label with thresholds
     days = {column.name for column in encoded.schema.columns if isinstance(column, Date | Discovered)}
     for batch in file.batches(types, encoded.schema.missing_values if marked else ()):
-        encoded.add(file.usual(batch, numbers, days))
+        encoded.add(file.usual(batch, encoded.number_names, days))
     return encoded
 
 

@@ -38,6 +38,7 @@ from dpfast.tables.label_columns import LabelColumn
 from dpfast.tables.labels import Labels, column_of_cells, missing_labels, number_labels
 from dpfast.tables.objects import Fault
 from dpfast.tables.schema import Label, Schema
+from dpfast.tables.thresholds import classes_above
 from dpfast.tables.words import Counts, tally
 
 _EPOCH = date(1970, 1, 1).toordinal()
@@ -81,6 +82,12 @@ class Encoding:
         if isinstance(reader.column, Discovered):
             return [CellStore(self._storage)]
         return [self._storage(np.float64) if isinstance(reader.column, Numeric) else TextStore(self._storage)]
+
+    @property
+    def number_names(self) -> set[str]:
+        """Return the columns whose cells may be numbers, including that of a label with thresholds."""
+        columns = {each.name for each in self.schema.columns if isinstance(each, Numeric | Discovered)}
+        return columns | ({self._label.name} if self._label is not None and self._label.above is not None else set())
 
     @property
     def names(self) -> list[str]:
@@ -293,6 +300,11 @@ class Encoding:
             index, known = (frame if y is None else Frame({name: y})).identities(name, marks)
         if len(index) != frame.n:
             raise ValueError(f"X and y must have as many rows, got {frame.n} and {len(index)}")
+        if self._label.above is not None:
+            known = classes_above(known, self._label.above)
+            wrong = np.flatnonzero(np.array([*(each is None for each in known), False])[index])
+            if len(wrong):
+                raise Fault(name, "has a label that is no number, and above= (--above) is for numbers", int(wrong[0]))
         if self._label.classes is not None:
             codes = class_numbers(known, np.array(self._label.classes), -1)
             wrong = np.flatnonzero(take_entries(np.array([*codes, 0]), index) < 0) if -1 in codes else ()

@@ -10,6 +10,7 @@ from dpfast.tables.arrays import is_dask
 from dpfast.tables.arrow import Frame
 from dpfast.tables.columns import text_of
 
+ABOVE = 'Label("price", above=50000) of a schema, or --above 50000'
 _KINDS = {"b": "boolean", "i": "integer", "u": "integer", "f": "float", "U": "text", "T": "text", "O": "cells"}
 
 
@@ -64,8 +65,8 @@ def refuse_floating(kind: str | None, name: str | None) -> None:
     if kind == "float":
         raise ValueError(
             f"Unknown label type: {'y' if name is None else repr(name)} is of a floating type, and dpfast learns "
-            "classes only: make integers or text of its labels, y.astype(int) say, or declare them by classes=, also "
-            "for integers with gaps, which pandas holds as floats"
+            "classes only: make integers or text of its labels, y.astype('Int64') of pandas, also with gaps; declare "
+            f"them by classes=; or, if they are amounts, ask whether they are above a public number: {ABOVE}"
         )
 
 

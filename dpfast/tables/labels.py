@@ -27,7 +27,7 @@ from dpfast.tables.classes import (
 )
 from dpfast.tables.columns import text_of
 from dpfast.tables.label_columns import LabelColumn
-from dpfast.tables.label_kinds import as_type, label_kind
+from dpfast.tables.label_kinds import ABOVE, as_type, label_kind
 from dpfast.tables.objects import NUMBER, OTHER, TRUTH, Fault, array_of_one_type, identity, is_missing, plain
 
 MOST_READ_OFF = 20  # labels of an undeclared set; more are hardly classes, and may identify persons
@@ -270,7 +270,7 @@ def _refuse_set(known):
     if len(known) > MOST_READ_OFF:
         raise ValueError(
             f"y has {len(known)} different labels, and a model publishes their set: more than {MOST_READ_OFF} must be "
-            "declared by classes="
+            f"declared by classes=; if they are amounts, ask whether they are above a public number: {ABOVE}"
         )
     refuse_unsaved(known)
     refuse_few(known, False)

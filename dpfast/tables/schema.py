@@ -5,7 +5,7 @@ import os
 import tomllib
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields, replace
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from dpfast.tables.columns import (
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.naming import listed
 from dpfast.tables.replacing import replace_file
+from dpfast.tables.thresholds import read_thresholds, threshold_classes
 
 _KINDS = {kind.kind: kind for kind in (Numeric, Category, Boolean, Date, Discovered)}
 _INFORMATION = ("table", "file")  # further keys that a file may have, for its readers
@@ -46,15 +47,29 @@ class Label:
         The public set of labels, two or more. By default it is read off the rows, and thereby published.
     unconfirmed : bool, default=False
         Whether a draft read `classes` off the rows; a `Schema` with such a label is refused.
+    above : float or sequence of float, optional
+        Public thresholds that make classes of labels that are numbers: with 50000, "at most 50000" and "above 50000";
+        with several, "at most 10", "above 10 to 20" and "above 20".
+
+    Examples
+    --------
+    >>> Label("price", above=50000).classes
+    ('at most 50000', 'above 50000')
     """
 
     name: str
     classes: tuple | None = None
     unconfirmed: bool = False
+    above: Any = field(default=None, kw_only=True)
 
     def __post_init__(self):
         if not isinstance(self.name, str) or not self.name or "\0" in self.name:
             raise ValueError(f"the label must have a name, of text without NUL, got {self.name!r}")
+        if self.above is not None:
+            object.__setattr__(self, "above", read_thresholds(self.above))
+            if self.classes not in (None, threshold_classes(self.above)):
+                raise ValueError(f"above makes the classes of the label, and classes declares others: {self.classes!r}")
+            object.__setattr__(self, "classes", threshold_classes(self.above))
         if self.classes is None:
             return
         if isinstance(self.classes, str | dict) or not isinstance(self.classes, Iterable):
@@ -203,7 +218,7 @@ class Schema:
         -------
         Schema
         """
-        label = self.label and Label(self.label.name, self.label.classes)
+        label = self.label and replace(self.label, unconfirmed=False)
         return self._with([column.confirm() for column in self.columns], label)
 
     def confirmed(self) -> "Schema":
@@ -267,14 +282,15 @@ class Schema:
     # ---- tables ----------------------------------------------------------------------------------------------------
 
     @classmethod
-    def draft(cls, table: Any, label: str | None = None, *, missing: Sequence[str] = ()) -> "Schema":
+    def draft(cls, table: Any, label: "str | Label | None" = None, *, missing: Sequence[str] = ()) -> "Schema":
         """Return a schema from names and types; ranges and values are read off the rows, to be confirmed.
 
         Parameters
         ----------
         table : DataFrame, Arrow table or dict of arrays
             The kinds of columns, and the categories of pandas and Arrow dictionaries, are taken from the rows, too.
-        label : str, optional
+        label : str or Label, optional
+            The classes of a `Label` are kept as they are declared.
         missing : sequence of str, optional
             Further texts that mark missing values in this table, in addition to the usual ones.
 
@@ -285,8 +301,10 @@ class Schema:
         """
         from dpfast.tables.drafts import make_draft
 
-        columns, classes, missing_values, ignore = make_draft(table, label, missing)
-        target = None if label is None else Label(label, classes, True)
+        name = label.name if isinstance(label, Label) else label
+        columns, classes, missing_values, ignore = make_draft(table, name, missing)
+        declared = isinstance(label, Label) and label.classes is not None
+        target = label if declared else None if name is None else Label(name, classes, True)
         return cls(columns, label=target, missing_values=missing_values, ignore=ignore, unconfirmed=_OWN_FACTS)
 
     def check(self, table: Any) -> list[str]:
@@ -358,8 +376,8 @@ class Schema:
         label = document.get("label")
         if isinstance(label, dict):
             entry, unconfirmed = _without_marks({key: value for key, value in label.items() if key != "kind"})
-            if not {"name"} <= {*entry} <= {"name", "classes"} or "name" in unconfirmed:
-                raise ValueError(f"the label has a name, a kind and classes; got {', '.join(label)}")
+            if not {"name"} <= {*entry} <= {"name", "classes", "above"} or {"name", "above"} & {*unconfirmed}:
+                raise ValueError(f"the label has a name, a kind, and classes or above; got {', '.join(label)}")
             label = Label(**entry, unconfirmed=bool(unconfirmed))
         own = {"missing_values": document.get("missing_values", ("",)), "ignore": document.get("ignore", ())}
         sensitive = document.get("sensitive", ())
@@ -387,7 +405,9 @@ class Schema:
                 document[name] = _mark(list(value), unconfirmed)
         if self.label is not None:
             document["label"] = {"name": self.label.name}
-            if self.label.classes is not None:
+            if self.label.above is not None:
+                document["label"]["above"] = list(self.label.above)
+            elif self.label.classes is not None:
                 document["label"]["classes"] = _mark(list(self.label.classes), self.label.unconfirmed)
         document["columns"] = [_column_to_dict(column) for column in self.columns]
         return document

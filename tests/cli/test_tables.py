@@ -186,7 +186,7 @@ def test_options_that_a_schema_rules_out_are_refused(refused, table, schema, opt
 def test_without_a_schema_all_is_discovered(run, refused, table, tmp_path):
     result = run("fit", table, "--epsilon", 4, "--label", "buys", "--seed", 1, "--out", tmp_path / "model.json")
     assert result.exit_code == 0, result.stderr
-    assert "Rows with any other label were learned as " in result.stderr
+    assert "have other labels, which were learned as " in result.stderr
     assert run("predict", tmp_path / "model.json", table).exit_code == 0
     assert "say which column holds the labels (--label)" in refused("fit", table, "--epsilon", 1)
     said = refused("fit", table, "--epsilon", 1, "--label", "buys", "--model", "decision-list")

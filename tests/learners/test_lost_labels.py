@@ -250,3 +250,30 @@ def test_integers_that_no_array_holds_are_refused_before_the_charge(large):
     y = np.array([2**63 - 1, -(2**63)] * 200, object)
     model = dpfast.HalfspaceClassifier(9.0, 1e-3, n_rounds=2, budget=budget).fit(table, y)
     assert model.classes_.tolist() == [-(2**63), 2**63 - 1]
+
+
+@pytest.mark.parametrize("blanks", [0, 0.1])
+def test_the_share_of_the_rows_with_other_labels_is_told_with_an_interval_that_holds_it(rng, blanks):
+    held = told = 0
+    for k in range(60):
+        rare = (0.1, 0.6)[k % 2]
+        share = [0.5 - rare / 2] * 2 + [rare / 26] * 26
+        y = rng.choice([f"r{j}" for j in range(28)], 600, p=share).astype(object)
+        y[rng.random(600) < blanks] = None
+        model = dpfast.HalfspaceClassifier(epsilon=2, random_state=k, n_rounds=2).fit(
+            {"a": rng.integers(0, 60, 600)}, y
+        )
+        value, low, high = model.encoder_.other_labels_
+        known = y[[each is not None for each in y]].astype(str)
+        held += low <= np.mean(~np.isin(known, model.classes_)) <= high
+        share = f"About {100 * value:.0f}% of the rows ({100 * low:.0f} to {100 * high:.0f}) have other labels"
+        told += share in model.notes_[0]
+    assert held >= 50  # of 60: fewer with a probability below 1e-3 if it is 95%
+    assert told == 60
+
+
+def test_no_share_is_told_if_the_number_of_rows_is_private(rng):
+    y = np.where(rng.random(900) < 0.5, "a", "b")
+    model = dpfast.HalfspaceClassifier(epsilon=2, neighbors="add-remove").fit({"a": rng.integers(0, 60, 900)}, y)
+    assert not hasattr(model.encoder_, "other_labels_")
+    assert "Rows with any other label were learned as" in model.notes_[0]

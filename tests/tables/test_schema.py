@@ -329,7 +329,7 @@ WRONG = {
     ),
     "an unknown key of the label": (
         {"columns": [{"name": "x", "kind": "boolean"}], "label": {"name": "y", "values": []}},
-        "the label has a name, a kind and classes; got name, values",
+        "the label has a name, a kind, and classes or above; got name, values",
     ),
     "a mark that is a number": (
         {"columns": [{"name": "x", "kind": "boolean"}], "missing_values": [-1]},
