@@ -11,6 +11,7 @@ import numpy as np
 from dpfast.accounting.claims.spend import claim_of_file
 from dpfast.base.parameters import Kind, PrivateParameters, count, unsaved
 from dpfast.base.saving import CARD, entries, read_document, reals
+from dpfast.report import about
 from dpfast.tables.bit_matrix import refuse_threshold
 from dpfast.tables.classes import two_classes
 
@@ -152,6 +153,10 @@ def check_facts(saved: Any) -> dict[str, Any] | None:
     sensitive = (saved or {}).get("sensitive", [])
     if not isinstance(sensitive, list) or not {type(name) for name in sensitive} <= {str}:
         raise ValueError(f"sensitive columns must be a list of names, got {sensitive!r}")
+    if "about" in (saved or {}):
+        about.check(saved["about"])
+    if "budget" in (saved or {}):
+        about.check_budget(saved["budget"])
     if text:
         from dpfast.files.csv import check_settings
 

@@ -19,7 +19,7 @@ Classifiers of tables are fitted by `dpfast.base.transaction`, estimators of oth
 import signal
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -85,6 +85,7 @@ class Charge:
     def __init__(self, estimator: Any):
         self._estimator = weakref.proxy(estimator)  # a stream keeps its fit: deleting the model frees the checkpoint
         self.rows_per_unit: int | None = None
+        self._stated: dict[str, Any] | None = None
 
     def claim(self, cost: Sequence[Cost]) -> PrivacySpend:
         """Return the claim of a fit with this cost; a ValueError refuses an invalid one."""
@@ -110,6 +111,8 @@ class Charge:
                 cost=claim.cost,
                 what=self._ledger_entry(public),
             )
+            with suppress(OSError, ValueError, ArithmeticError):  # of a file that is gone: the fit is paid
+                self._stated = made.budget.statement()
 
     def _ledger_entry(self, public):
         """Return what a ledger stores about a charge."""
@@ -136,11 +139,12 @@ class Charge:
 
     def facts(self, public: Public) -> dict[str, Any]:
         """Return the public facts of a fit for the file of its model."""
+        budget = {} if self._stated is None else {"budget": self._stated}
         return {
             "rows": self.known(public.n_rows),
             "rows of each person": self.rows_per_unit is not None and self._estimator.neighbors == "replace",
             "classes": "declared" if public.declared else "read off the rows",
-        }
+        } | budget
 
 
 class Fit:

@@ -3,6 +3,7 @@
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -135,6 +136,7 @@ class OutputOptions:
     ] = 0.2
     by: options.By = field(default_factory=list)
     sensitive: options.Sensitive = None
+    about: options.About = None
     sensitive: options.Sensitive = None
     out: options.Out = None
     json: options.Json = False
@@ -180,13 +182,24 @@ class FitOptions:
             raise ValueError(
                 "--by measures the model on the test part, so it needs a --test-share above 0 and no cluster"
             )
-        check_files(self.output.out, DATA=data, schema=self.table.schema, budget=self.privacy.budget)
+        files = {"schema": self.table.schema, "budget": self.privacy.budget, "about": self.output.about}
+        check_files(self.output.out, DATA=data, **files)
+        _ = self._about  # refused here if it is
 
     @property
     def facts(self) -> dict[str, Any]:
-        """Return public facts that the options add to a model: the columns that are named as sensitive."""
+        """Return public facts that the options add to a model: its sensitive columns, and what is stated about it."""
         named = [] if self.output.sensitive is None else [each.strip() for each in self.output.sensitive.split(",")]
-        return {"sensitive": [*dict.fromkeys(named)]} if named else {}
+        return ({"sensitive": [*dict.fromkeys(named)]} if named else {}) | self._about
+
+    @cached_property
+    def _about(self) -> dict[str, Any]:
+        """Return what was stated about the model, read once."""
+        if self.output.about is None:
+            return {}
+        from dpfast.report.about import read as read_about
+
+        return {"about": read_about(self.output.about)}
 
     @property
     def undeclared(self) -> bool:
@@ -385,6 +398,7 @@ def _answer_of(data, asked, model, learned):
         | {"model": model, "labels": estimator.classes_.tolist()}
         | {"figures": figures_to_keep(shown, TESTED) if shown else {}, "notes": estimator.notes_}
         | _other_labels(estimator)
+        | {name: estimator._facts[name] for name in ("sensitive", "about", "budget") if name in estimator._facts}
         | claim_of(estimator)
         | {"saved": learned.out}
     )

@@ -90,6 +90,10 @@ Sensitive = Annotated[
         help="Columns such as sex,race of which the page always says what another value does to predictions.",
     ),
 ]
+About = Annotated[
+    Path | None,
+    _output(help="A .toml file with the purpose, owner, data and limits; dpfast report --about-template drafts it."),
+]
 Json = Annotated[bool, _output("--json", help="Print one JSON object for programs instead.")]
 SchemaFile = Annotated[
     Path | None, typer.Option(help="A .toml or .json file that declares the columns of the table; see dpfast schema.")

@@ -1,5 +1,6 @@
 """dpfast show and dpfast report: the card and the page of a saved model."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -7,7 +8,7 @@ import typer
 from rich.text import Text
 
 from .files import options_of, settings_of
-from .options import Json, Model
+from .options import Json
 from .outputs import check_files
 from .report import answer, claim_of, facts, output, reporting, say
 
@@ -65,19 +66,39 @@ def _public(known, fitted):
 
 
 def report(
-    model: Model,
+    model: Annotated[Path | None, typer.Argument(metavar="[MODEL]", help="A file that fit --out wrote.")] = None,
     out: Annotated[Path | None, typer.Option(help="File to write; by default beside the model.")] = None,
+    card: Annotated[
+        bool, typer.Option("--card", help="Write a model card for Hugging Face instead, README.md with its metadata.")
+    ] = False,
+    about_template: Annotated[
+        bool,
+        typer.Option("--about-template", help="Print a draft of the file for fit --about instead; it needs no model."),
+    ] = False,
 ):
     """Write one self-contained HTML page about a saved model: the model, how good it is, and its claim."""
     with reporting("no page was written"):
-        out = model.with_suffix(".html") if out is None else out
+        if about_template:
+            from dpfast.report.about import template
+
+            check_files(out)
+            if out is None:
+                sys.stdout.write(template())
+            else:
+                out.write_text(template(), encoding="utf-8")
+            return
+        if model is None:
+            raise ValueError("say which model: a file that fit --out wrote")
+        usual = model.with_name("README.md") if card else model.with_suffix(".html")
+        out = usual if out is None else out
         check_files(out, MODEL=model)
 
         import dpfast
 
         fitted = dpfast.load(model)
 
-        from dpfast.report.html import write
+        from dpfast.report import card as cards
+        from dpfast.report import html
 
-        write(fitted, out)
+        (cards if card else html).write(fitted, out)
         say(f"wrote {out}")

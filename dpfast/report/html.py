@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 import dpfast
 from dpfast.accounting import PrivacySpend
+from dpfast.report.about import FIELDS, budget_in_words, budget_of, missing, stated
 from dpfast.report.additive import code_columns, terms
 from dpfast.report.classes import class_table, groups, hardly_predicted
 from dpfast.report.drawing import VAGUE, Dot, dots
@@ -23,7 +24,7 @@ from dpfast.tables.replacing import replace_file
 _LARGEST_POWER = 700  # of e that is written as a number
 _WRITTEN_OUT = 10**6  # larger factors are written with an exponent
 _STYLE = (resources.files("dpfast.report") / "page.css").read_text(encoding="utf-8")
-_NOT_COVERED = (
+NOT_COVERED = (
     "what was done to the rows before (scaling, selection, a vocabulary read off them); other fits of the same rows",
     "several rows of one person, beyond the unit that the claim names",
     "running time, and what the owner of the rows was told",
@@ -40,7 +41,7 @@ def write(model: Any, path: str | os.PathLike[str]) -> None:
     """
     check_is_fitted(model)
     text = (
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(visible(_headline(model)))}</title>'
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(visible(headline(model)))}</title>'
         '<meta name="viewport" content="width=device-width,initial-scale=1"><meta name="color-scheme" '
         f'content="light dark"><style>body{{margin:0}}</style></head><body><main>{page(model)}</main></body></html>\n'
     )
@@ -67,11 +68,14 @@ def page(model: Any) -> str:
     parameters = sorted((name, _plain(value)) for name, value in model._reporter.parameters().items())
     parts = [
         f"<style>\n{_STYLE}</style>",
-        f"<h1>{escape(_headline(model))}</h1>",
-        f"<p>{escape(' '.join([_origin(model), *_hardly(model, labels)]))}</p>",
+        f"<h1>{escape(headline(model))}</h1>",
+        f"<p>{escape(' '.join([origin(model), *_hardly(model, labels)]))}</p>",
         *_figures(model),
-        f'<div class="claim"><strong>{escape(_protects(claim))}</strong> {escape(claim_in_words(claim))}',
+        f'<div class="claim"><strong>{escape(protects(claim))}</strong> {escape(claim_in_words(claim))}',
         f'<br><span class="soft">{escape(str(claim))}</span></div>',
+        *_about(model),
+        "<h2>The whole budget</h2>",
+        *_budget(model),
         *_notes(model),
         *class_table(model),
         *groups(model),
@@ -80,7 +84,7 @@ def page(model: Any) -> str:
         *_reliability(model),
         *columns_table(model),
         "<h2>What the claim does not cover</h2>",
-        f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in _NOT_COVERED)}</ul>",
+        f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in NOT_COVERED)}</ul>",
         "<h2>Parameters</h2>",
         plain_table("the parameters", ("parameter", "value"), parameters),
     ]
@@ -96,7 +100,7 @@ def _hardly(model, labels):
     return [] if getattr(model, "classes_", None) is None else hardly_predicted(model, labels)
 
 
-def _headline(model):
+def headline(model):
     label, labels = _facts(model).get("label"), getattr(model, "classes_", None)
     what = f"Predicts {label}" if label else "A private model"
     if labels is None:
@@ -112,7 +116,7 @@ def _facts(model):
     return known if isinstance(known, dict) else {}
 
 
-def _origin(model):
+def origin(model):
     """Return a sentence that says what the model was learned from."""
     rows, encoder = _facts(model).get("rows"), getattr(model, "encoder_", None)
     columns = model.n_features_in_ if encoder is None else len(encoder.schema_.columns)
@@ -123,6 +127,33 @@ def _origin(model):
         f"Learned from {of}{columns:,} column{plural} by {type(model).__name__}.{hidden} "
         f"This page was written on {datetime.now(UTC).date()} by dpfast {dpfast.__version__}."
     )
+
+
+def _about(model) -> Iterable[str]:
+    """Yield what people stated about the model, and what nobody did."""
+    found, lost = stated(model), missing(model)
+    yield "<h2>Purpose, owner, data and limits</h2>"
+    if found:
+        lines = [(heading, found[name]) for name, (heading, _) in FIELDS.items() if name in found]
+        yield plain_table("what was stated about the model", ("about", "as stated"), lines, named=True)
+    if lost:
+        listed = ", ".join(heading.lower() for heading in lost)
+        yield f'<p class="soft"><strong>Nobody has stated:</strong> {escape(listed)}.</p>'
+
+
+def _budget(model) -> Iterable[str]:
+    """Yield what the table had spent in all, and by which charges."""
+    found = budget_of(model)
+    yield f"<p>{escape(budget_in_words(found))}</p>"
+    if found is not None:
+        lines = [
+            (each["time"], each["what"], each.get("part", ""), f"({each['epsilon']:.6g}, {each['delta']:.6g})", count)
+            for each in found["charges"]
+            for count in [f"{each['count']:,}"]
+        ]
+        yield plain_table("the charges", ("time (UTC)", "what", "part", "(epsilon, delta)", "times"), lines)
+        if found["count"] > len(found["charges"]):
+            yield f'<p class="soft">The last {len(found["charges"]):,} of {found["count"]:,} charges.</p>'
 
 
 def _notes(model) -> Iterable[str]:
@@ -181,7 +212,7 @@ def _count_text(count):
     return f"{value:,.0f} ({low:,.0f} to {high:,.0f})"
 
 
-def _protects(privacy):
+def protects(privacy):
     """Return what a claim protects, as a headline: rows, persons, or nobody."""
     if privacy.reproducible:
         return "Protects nobody."

@@ -3,6 +3,7 @@
 import os
 import threading
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from fractions import Fraction
 from functools import lru_cache
 from itertools import chain, repeat
@@ -13,6 +14,8 @@ from dpfast.accounting.claims.costs import Cost
 from dpfast.accounting.claims.spend import pair_cost
 from dpfast.accounting.numbers import Amount, Number, amount, check_neighbors, check_unit
 from dpfast.accounting.numbers import count as checked_count
+
+_TOLD = 100  # charges of a statement
 
 
 class Budget:
@@ -157,6 +160,38 @@ class Budget:
         If epsilons and deltas do not simply add up, this is for a fit whose cost is Gaussian, or zCDP.
         """
         return self._book.compute_left(self._part)
+
+    def statement(self) -> dict[str, Any]:
+        """Return what was spent in all and by what, for the page of a model.
+
+        Returns
+        -------
+        dict
+            Totals, the number of charges, and the last charges, each with epsilon, delta, the number of releases that
+            it is for, and, if the budget is a file, its time and the name of what was charged.
+        """
+        (spent, at), charges = self.spent, self._described()
+        return {
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "spent epsilon": spent,
+            "spent delta": at,
+            "neighbors": self.neighbors,
+            "unit": self.unit,
+            "composition": self.composition,
+            "time": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+            "count": len(charges),
+            "charges": charges[-_TOLD:],
+        }
+
+    def _described(self) -> list[dict[str, Any]]:
+        """Return the charges with what is known of each."""
+        described = []
+        for charge in tuple(self._charges):
+            epsilon, delta = charge.pair.above()
+            known = {"what": "", "time": "", "epsilon": epsilon, "delta": delta, "count": charge.count}
+            described.append(known | ({} if charge.part is None else {"part": charge.part}))
+        return described
 
     def as_pairs(self) -> "Budget":
         """Return this budget in a form that counts each charge as the pair (epsilon, delta) that it claims.
@@ -395,6 +430,9 @@ class Part(Budget):
     def _charges(self) -> list[Charge]:  # type: ignore[override]
         return [charge for charge in self._whole._charges if charge.part in (None, self._part)]
 
+    def _described(self) -> list[dict[str, Any]]:
+        return [each for each in self._whole._described() if each.get("part") in (None, self._part)]
+
     def part(self, name: str, *, persons_apart: bool = False) -> Budget:
         raise ValueError(f"{name!r} would be a part of a part: make it a part of the whole")
 
@@ -419,6 +457,9 @@ class Pairs(Part):
 
     def as_pairs(self) -> Budget:
         return self
+
+    def _described(self) -> list[dict[str, Any]]:
+        return self._whole._described()
 
     def part(self, name: str, *, persons_apart: bool = False) -> Budget:
         return Pairs(self._whole.part(name, persons_apart=persons_apart))

@@ -105,6 +105,14 @@ class Ledger(Budget):
             note["parameters"] = json.loads(note["parameters"] or "{}")
         return noted
 
+    def _described(self) -> list[dict[str, Any]]:
+        described = []
+        for note in self.notes():
+            known = {"what": note["model"] or "", "time": note["time"][:16].replace("T", " ")}
+            known |= {name: note[name] for name in ("epsilon", "delta", "count")}
+            described.append(known | ({} if note["part"] is None else {"part": note["part"]}))
+        return described
+
     def _charge(self, charge: Charge, what) -> None:
         try:
             with self._writing() as db:
