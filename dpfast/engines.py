@@ -4,6 +4,7 @@
 or the number of actors, or to share the parts among several fits. An engine holds all columns of its table.
 """
 
+from os import PathLike
 from typing import Any
 
 from dpfast.parts import Backend
@@ -57,22 +58,26 @@ def ray(tables: Any, *, actors: int | None = None) -> Backend:
     return ray_backend(tables, actors=actors)
 
 
-def spark(frame: Any, *, tasks: int | None = None) -> Backend:
+def spark(frame: Any, *, tasks: int | None = None, folder: str | PathLike[str] | None = None) -> Backend:
     """Return an engine on the executors of a Spark cluster.
 
     Parameters
     ----------
     frame : pyspark.sql.DataFrame
-        Each of its partitions that has rows is a part, and must have the same rows, in the same order, each time it is
-        computed.
+        Each of its partitions that has rows is a part. The table is computed once, and persisted on the disks of the
+        executors.
     tasks : int, optional
         The most tasks of a round; a task answers for several parts if there are more. By default as many as the cluster
         runs at a time when the engine is made.
+    folder : str or path-like, optional
+        A folder that all executors see under this name, for the files of the parts. No part is then computed again, not
+        even if its executor is lost. By default each executor has files of its own, and a part of a lost executor must
+        have the same rows, in the same order, when it is computed again; otherwise the fit raises `EngineLost`.
 
     Returns
     -------
     dpfast.parts.Backend
-        Its method `close` removes the files of the executors.
+        Its method `close` removes the files of the parts.
 
     Raises
     ------
@@ -81,4 +86,4 @@ def spark(frame: Any, *, tasks: int | None = None) -> Backend:
     """
     from dpfast.parts.spark_parts import spark_backend
 
-    return spark_backend(frame, tasks=tasks)
+    return spark_backend(frame, tasks=tasks, folder=folder)

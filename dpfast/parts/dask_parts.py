@@ -30,14 +30,15 @@ class Total(NamedTuple):
 class DaskBackend:
     """Engine on the workers of a cluster; its parts are futures, in the order of the rows."""
 
-    def __init__(self, client: Any, futures: Sequence[Any]):
+    def __init__(self, client: Any, futures: Sequence[Any], read: list | None = None):
         self._client, self._futures = client, list(futures)
+        self._read = [] if read is None else read  # shared: holds something once the table was read
 
     def size(self) -> int:
         return len(self._futures)
 
     def make(self, f: Callable, *public: Any, own: Sequence | None = None) -> "DaskBackend":
-        return DaskBackend(self._client, self._ask(_make_state, f, public, own))
+        return DaskBackend(self._client, self._ask(_make_state, f, public, own), self._read)
 
     def ask(self, f: Callable, public: Sequence, own: Sequence | None) -> Iterable[tuple[int, Answer]]:
         return enumerate(self._wait(self._ask(_answer_part, f, public, own)))
@@ -75,7 +76,9 @@ class DaskBackend:
                 try:
                     with client.as_current():  # which is the one that waits
                         wait(futures, timeout=_TICK)
-                    return client.gather(futures)
+                    answers = client.gather(futures)
+                    self._read[:] = [True]
+                    return answers
                 except TimeoutError:
                     if client.status != "running":
                         raise EngineLost("the connection to the Dask scheduler is lost") from None
@@ -89,6 +92,10 @@ class DaskBackend:
             raise EngineLost("several workers that were given the same part are lost") from None
         except (FutureCancelledError, OSError):
             raise EngineLost("the Dask scheduler, or rows that only a lost worker had, are lost") from None
+        except Exception as error:  # of the source: tasks of this module raise none
+            if not self._read:
+                raise
+            raise EngineLost(f"rows of a lost worker could not be read again ({type(error).__name__})") from None
 
 
 def _arguments(public):

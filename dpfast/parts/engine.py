@@ -3,12 +3,15 @@
 A round of a learner is a sum of integers over the parts. An engine is a `Backend`: it holds a state of each part,
 computes new states from it, and answers questions about it. Everything else is implemented here, once: answers are
 sorted by the number of their part, each part counts once even if it answers several times, and a part that is missing
-or comes back with other rows is an error. Parts in memory answer at once, and need none of this.
+or comes back with other rows is an error. The marks of all parts are known from the first pass over the rows on, before
+anything is released, and every later answer is compared with them. Parts in memory answer at once, and need none of
+this.
 """
 
 import pickle
 import weakref
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import reduce
 from operator import add
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -16,10 +19,12 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 
 from dpfast.parts.blocks import one_thread
+from dpfast.parts.marks import mark_of
 
 OTHER_ROWS = (
     "a part of the table was read again and has other rows than before: the source must give the same rows each time"
 )
+NOT_READ = "a part of the table is lost, and its rows could not be read again"
 
 
 class EngineLost(ConnectionError):
@@ -35,7 +40,8 @@ class Answer(NamedTuple):
     Attributes
     ----------
     fingerprint : bytes
-        Digest of what was read of the part that was asked, the same whenever it is read again; empty if unknown.
+        Digest of the rows that were read of the part that was asked, the same whenever they are read again; empty if
+        they could not be read.
     value : object
         Integers, or a `Failure`.
     """
@@ -49,7 +55,9 @@ class Backend(Protocol):
     """An engine that holds the parts of a table.
 
     Parts are numbered from 0. The initial state of a part is a pair of a table that `fit` accepts, and labels or None.
-    Functions passed to an engine are pure, picklable and defined at the top level of a module.
+    Functions passed to an engine are pure, picklable and defined at the top level of a module. An engine whose states
+    were all made in one pass may have an attribute `marks`, the fingerprints of the parts in their order (empty where
+    unknown); otherwise its parts are asked for them.
     """
 
     def size(self) -> int:
@@ -104,6 +112,8 @@ class Backend(Protocol):
 class Failure:
     """An exception of a part, passed as a value: no engine logs it, and only the caller sees its text."""
 
+    mark = b""  # of the part, if its rows were read
+
     def __init__(self, part: int | None, error: Exception):
         self.part, self.error = part, error
         try:
@@ -122,8 +132,8 @@ class Failure:
 def make_state(state: Any, f: Callable, public: Sequence[Any], number: int | None = None, own: Any = None) -> Any:
     """Return a new state of a part, computed where it is: ``f(state, own[number], *public)``, or a `Failure`.
 
-    The new state has the fingerprint of the one it is made of, so that what was read of a part is hashed once, and
-    marks all that follows from it.
+    The new state has the fingerprint of the one it is made of, which is hashed when the first one is made: it marks all
+    that follows.
 
     Parameters
     ----------
@@ -135,7 +145,7 @@ def make_state(state: Any, f: Callable, public: Sequence[Any], number: int | Non
     object
     """
     mark, new = answer_part(state, number, f, public, own)
-    if mark and hasattr(new, "mark"):
+    with suppress(AttributeError):  # of a pair as the source gives it
         new.mark = mark
     return new
 
@@ -158,14 +168,17 @@ def answer_part(state: Any, number: int | None, f: Callable, public: Sequence[An
     Answer
     """
     if isinstance(state, Failure):
-        return Answer(b"", state if state.part is not None or number is None else Failure(number, state.error))
+        known = state.part is not None or number is None
+        return Answer(state.mark, state if known else Failure(number, state.error))
+    mark = b""
     try:
+        mark = mark_of(state)
         with one_thread():  # the engine decides how many parts are asked at a time
             mine = () if own is None or number is None else (own[number],)
             value = f(state, *mine, *map(_align, public))
-        return Answer(getattr(state, "mark", b""), value)
+        return Answer(mark, value)
     except Exception as error:
-        return Answer(b"", Failure(number, error))
+        return Answer(mark, Failure(number, error))
 
 
 def raise_failure(value: Any) -> None:
@@ -198,7 +211,8 @@ class EngineParts:
 
     def __init__(self, backend: Backend):
         self._backend, self._chosen, self.moved = backend, list(range(backend.size())), 0
-        self._seen: dict[int, bytes] = {}
+        known = enumerate(getattr(backend, "marks", ()))
+        self._seen = {number: mark for number, mark in known if mark}  # shared by all that is made of these parts
 
     def __len__(self) -> int:
         return len(self._chosen)
@@ -223,10 +237,12 @@ class EngineParts:
         """
         backend = self._backend.make(make, *public, own=self._by_part_number(own))
         parts = EngineParts(backend)
-        parts._chosen = self._chosen
-        if self._seen:  # new states are marked by what was read, as these are
-            parts._seen = self._seen
         weakref.finalize(parts, backend.close).atexit = False
+        for number, mark in parts._seen.items():
+            self._check_mark(number, mark)
+        parts._chosen, parts._seen = self._chosen, self._seen
+        if not {*parts._chosen} <= {*parts._seen}:  # that was the first pass, and no rows but these may be counted
+            parts.each(_nothing)
         return parts
 
     def each(self, question: Callable, *public: Any, own: Sequence | None = None) -> list:
@@ -273,9 +289,9 @@ class EngineParts:
         if not hasattr(self._backend, "total"):
             return reduce(add, self.each(question, *public, own=own))
         marks, value = self._backend.total(question, public, self._by_part_number(own), self._chosen)
-        raise_failure(value)
         for number, mark in zip(self._chosen, marks, strict=True):
             self._check_mark(number, mark)
+        raise_failure(value)
         self.moved += len(self) * getattr(value, "nbytes", 0)
         return value
 
@@ -306,8 +322,10 @@ class EngineParts:
 
     def _check_mark(self, number, mark):
         """Refuse a part that was read again and differs from what was seen of it, by this or by earlier states."""
-        if mark and self._seen.setdefault(number, mark) != mark:
-            raise EngineLost(OTHER_ROWS)
+        if self._seen.get(number, mark) != mark:
+            raise EngineLost(OTHER_ROWS if mark else NOT_READ)
+        if mark:
+            self._seen[number] = mark
 
 
 class MemoryParts(EngineParts):
@@ -344,6 +362,10 @@ class MemoryParts(EngineParts):
         if own is None:
             return [f(part, *public) for part in self._parts]
         return [f(part, each, *public) for part, each in zip(self._parts, own, strict=True)]
+
+
+def _nothing(state):
+    return 0
 
 
 def _align(value):

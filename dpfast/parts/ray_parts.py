@@ -37,8 +37,8 @@ class RayBackend:
         engine = copy.copy(self)
         stored = None if own is None else [ray.put(each) for each in own]
         engine._steps = (*self._steps, (uuid4().hex, f, public, stored))
-        for _ in engine.ask(_nothing, (), None):
-            pass  # the states are computed where they are needed
+        found = dict(engine.ask(_nothing, (), None))  # the states are computed where they are needed
+        engine.marks = [found[k].fingerprint for k in range(self.size())]
         return engine
 
     def ask(self, f: Callable, public: Sequence, own: Sequence | None) -> Iterable[tuple[int, Answer]]:

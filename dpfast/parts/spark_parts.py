@@ -1,12 +1,19 @@
 """Parts on the executors of a Spark cluster, by `mapInArrow` alone, which Spark Connect has too.
 
+Spark may make the plan of a DataFrame anew for every question, with other partitions. The table is therefore made once:
+it is persisted on the disks of the executors, and all that is read of it later are the partitions of this one plan. A
+part is known by the number of its partition, which Spark writes into a column of every row, and by its mark.
+
 The state of a part is a file of the executor that computed it. Spark caches one row per part, the path of this file. It
 sends a question to the machine that caches the row, and recomputes row and file if that executor is lost. If another
-machine is asked, which does not have the file, the state is recomputed from the source for this question.
+machine is asked, which does not have the file, the state is recomputed from the persisted table for this question. What
+is recomputed has the same mark, or the engine is lost.
+
+If there is a folder that all executors see, states are files of this folder. No row is read twice then: a state that is
+not there is an engine that is lost.
 
 A question has no more tasks than the cluster has slots: a task answers for several parts, one after another, and reads
-several anew if Spark lost their paths. A part is therefore known by the number of its partition, which Spark writes
-into a column of every row before the rows reach Python, and not by the number of the task.
+several anew if Spark lost their paths.
 """
 
 import copy
@@ -24,6 +31,7 @@ from uuid import uuid4
 import pyarrow as pa
 
 from dpfast.parts.engine import Answer, EngineLost, answer_part, make_state
+from dpfast.parts.marks import AsRead, mark_of
 
 HELD = 64  # states that a process of an executor keeps mapped, with their memos
 _MOST_SLOTS = 1 << 16  # tasks that a question has at most
@@ -32,8 +40,8 @@ _OTHER_PYTHON = (
     f"the workers of Spark run another Python than this process, {sys.version_info[0]}.{sys.version_info[1]}: set the "
     f"environment variable PYSPARK_PYTHON, to {sys.executable} on this machine, before the Spark session starts"
 )
-_ROW = pa.schema([("part", pa.int64()), ("rows", pa.int64()), ("found", pa.binary())])
-_FIELDS = "part long, rows long, found binary"
+_ROW = pa.schema([("part", pa.int64()), ("found", pa.binary()), ("mark", pa.binary())])
+_FIELDS = "part long, found binary, mark binary"
 
 
 class NoRows(ValueError):
@@ -41,31 +49,35 @@ class NoRows(ValueError):
 
 
 class SparkBackend:
-    """Engine on executors of a Spark cluster; a part is a partition of a DataFrame that has rows."""
+    """Engine on executors of a Spark cluster; a part is a partition of a DataFrame that has rows.
 
-    def __init__(self, frame: Any, tasks: int | None = None):
+    Attributes
+    ----------
+    marks : list of bytes
+        The mark of each part, of the pass in which its state was made; empty if the state was not there.
+    """
+
+    def __init__(self, frame: Any, tasks: int | None = None, folder: Any = None):
         self._column = f"partition-{uuid4().hex}"
+        self._folder = None if folder is None else os.fspath(folder)
         self._steps: tuple[Any, ...] = ()
         self._names: tuple[str, ...] = (uuid4().hex,)  # of the first states, and of those after each step
         # Shared with the engines derived from this one: the names of states in use, to be removed, and closed.
         self._files = SimpleNamespace(open={self._names[0]}, gone=set(), closed=set())
-        rows = self._first_states(frame)
-        if len({row["part"] for row in rows}) < len(rows):
-            # The table lives in the driver, and Spark's optimizer wrote 0 into all rows: it cannot see through Python.
-            self._paths.unpersist()
-            rows = self._first_states(frame.mapInArrow(_same, frame.schema))
-        sizes = {row["part"]: row["rows"] for row in rows}  # partitions without rows are none
-        self._parts = sorted(sizes)
-        if not self._parts:
+        try:
+            rows = self._first_states(frame)
+            self._parts = sorted(row["part"] for row in rows)  # partitions without rows are none
+            if not self._parts:
+                raise NoRows("X must have at least one row, the table has none")
+            if len({*self._parts}) < len(rows):
+                raise EngineLost("two parts of the table have one number in Spark")
+            self._keep(rows)
+            self._tasks = min(len(self._parts), tasks or _slots(frame.sparkSession))
+        except BaseException:
             self.close()
-            raise NoRows("X must have at least one row, the table has none")
-        if (n := frame.count()) != (held := sum(sizes.values())):
-            self.close()
-            raise ValueError(
-                f"Spark counts {n} rows of the table, and its parts have {held}: the table must give the same rows "
-                "each time; write it to files first"
-            )
-        self._tasks = min(len(self._parts), tasks or _slots(frame.sparkSession))
+            raise
+        if folder is not None:
+            self._table.unpersist()
 
     def size(self) -> int:
         return len(self._parts)
@@ -74,10 +86,10 @@ class SparkBackend:
         engine, name = copy.copy(self), uuid4().hex
         engine._steps, engine._names = (*self._steps, (f, public, self._by_part(own))), (*self._names, name)
         self._files.open.add(name)
-        given = {"f": f, "public": public, "own": self._by_part(own), "name": name}
-        engine._paths = self._wait(lambda: _asks(self._paths, _make_states, **given).persist())
+        given = {"f": f, "public": public, "own": self._by_part(own), "name": name, "folder": self._folder}
+        engine._paths = self._wait(lambda: _asks(self._in_tasks(), _make_states, **given).persist())
         try:
-            self._wait(engine._paths.collect)  # compute the states now
+            engine._keep(self._wait(engine._paths.collect))  # compute the states now
         except EngineLost:
             engine.close()
             raise
@@ -87,14 +99,13 @@ class SparkBackend:
         numbers = {part: number for number, part in enumerate(self._parts)}
         asked = {"f": f, "public": public, "own": self._by_part(own)}
         gone, lacking = frozenset(self._files.gone), []
-        paths = self._paths if self._tasks == len(self._parts) else self._paths.coalesce(self._tasks)
-        for part, answer in self._collect(paths, _ask_parts, gone=gone, **asked):
+        for part, answer in self._collect(self._in_tasks(), _ask_parts, gone=gone, **asked):
             if answer is None:
                 lacking.append(part)
             else:
                 yield numbers[part], pickle.loads(answer)
         self._files.gone -= gone
-        if lacking:
+        if lacking and self._folder is None:  # parts that do not answer are lost
             again = {"column": self._column, "parts": lacking, "steps": self._steps}
             for part, answer in self._collect(self._frame, _ask_again, **again, **asked):
                 yield numbers[part], pickle.loads(answer)
@@ -107,10 +118,17 @@ class SparkBackend:
         files.open.remove(name)
         files.gone.add(name)
         files.closed.add(name)
-        with suppress(Exception):  # of Spark, py4j or gRPC: the files are lost with the executors
-            if not files.open:
-                _asks(self._paths, _remove_files, gone=files.closed).collect()
-            self._paths.unpersist()
+        last = () if files.open else (self._remove_all, lambda: self._table.unpersist())
+        for free in (*last, lambda: self._paths.unpersist()):
+            with suppress(Exception):  # of Spark, py4j or gRPC: the files are lost with the executors
+                free()
+
+    def _remove_all(self):
+        _asks(self._paths, _remove_files, gone=self._files.closed).collect()
+
+    def _in_tasks(self):
+        """Return the paths of the parts, in as many partitions as a question has tasks."""
+        return self._paths if self._tasks == len(self._parts) else self._paths.coalesce(self._tasks)
 
     def _by_part(self, own):
         """Return arguments by the partitions of the parts."""
@@ -121,12 +139,26 @@ class SparkBackend:
         return [(row["part"], row["found"]) for row in found]
 
     def _first_states(self, frame):
-        """Write the first states from a table, and return the parts and the numbers of their rows."""
-        from pyspark.sql.functions import spark_partition_id
+        """Persist the table, write the first states, and return the parts with their paths and marks."""
+        from pyspark import StorageLevel
+        from pyspark.sql.functions import lit, spark_partition_id
 
-        self._frame = frame.select("*", spark_partition_id().alias(self._column))
-        self._paths = _asks(self._frame, _spread, column=self._column, name=self._names[0]).persist()
+        own = f"table-{uuid4().hex}"  # Spark has one copy of equal tables, which others may free
+        self._table = frame.select("*", lit(None).alias(own)).persist(StorageLevel.DISK_ONLY)
+        self._frame = self._table.drop(own).select("*", spark_partition_id().alias(self._column))
+        given = {"column": self._column, "name": self._names[0], "folder": self._folder}
+        self._paths = _asks(self._frame, _spread, **given).persist()
         return self._first_read()
+
+    def _keep(self, rows):
+        """Keep the marks of new states, and, in a folder that all see, their paths, which are never recomputed."""
+        found = {row["part"]: (row["found"], row["mark"]) for row in rows}
+        self.marks = [bytes(found[part][1]) for part in self._parts]
+        if self._folder is not None:
+            made, n = self._paths, len(found)
+            listed = [(part, path) for part, (path, _) in found.items()]
+            self._paths = _asks(self._table.sparkSession.range(0, n, 1, n), _listed, of=listed).persist()
+            made.unpersist()
 
     def _first_read(self):
         """Return what the first question collects; an error of the table or the cluster stays as Spark words it."""
@@ -144,13 +176,15 @@ class SparkBackend:
             raise EngineLost(f"the Spark cluster did not answer ({type(error).__name__})") from None
 
 
-def spark_backend(X: Any, columns: list[str] | None = None, tasks: int | None = None) -> SparkBackend:
+def spark_backend(
+    X: Any, columns: list[str] | None = None, tasks: int | None = None, folder: Any = None
+) -> SparkBackend:
     """Return the engine of a DataFrame, as `dpfast.engines.spark`; only `columns` are read."""
     if columns is not None:
         there = {*X.columns}
         named = [name.replace("`", "``") for name in columns if name in there]  # a part refuses a table that lacks one
         X = X.select(*[f"`{name}`" for name in named])
-    return SparkBackend(X, tasks)
+    return SparkBackend(X, tasks, folder)
 
 
 def _asks(rows, task, **given):
@@ -168,30 +202,36 @@ _states: dict[str, Any] = {}  # mapped by this process, by path; the last one us
 
 
 def _rows(batches, task, given):
-    for part, found, *rows in task(batches, **given):
-        yield pa.RecordBatch.from_pylist([{"part": part, "rows": sum(rows), "found": found}], _ROW)
-
-
-def _same(batches):
-    yield from batches
+    for part, found, *mark in task(batches, **given):
+        yield pa.RecordBatch.from_pylist([{"part": part, "found": found, "mark": b"".join(mark)}], _ROW)
 
 
 def _answer_once(batches):
     for _ in batches:
         pass
-    yield pa.RecordBatch.from_pylist([{"part": 0, "rows": 0, "found": b""}], _ROW)
+    yield pa.RecordBatch.from_pylist([{"part": 0, "found": b"", "mark": b""}], _ROW)
 
 
-def _spread(batches, column, name):
-    part, pair = _pair(batches, column)
-    if pair is not None:
-        yield part, _write_state(part, name, pair), pair[0].num_rows
+def _spread(batches, column, name, folder):
+    part, state = _first_state(batches, column)
+    if state is not None:
+        yield part, _write_state(part, name, state, folder), state.mark
 
 
-def _make_states(paths, f, public, own, name):
+def _make_states(paths, f, public, own, name, folder):
     for part, path in _paths(paths):
         state = _map_state(path)
-        yield part, None if state is None else _write_state(part, name, make_state(state, f, public, part, own))
+        if state is None:
+            yield part, None
+        else:
+            new = make_state(state, f, public, part, own)
+            yield part, _write_state(part, name, new, folder), mark_of(new)
+
+
+def _listed(numbers, of):
+    for batch in numbers:
+        for number in batch["id"].to_pylist():
+            yield of[number]
 
 
 def _ask_parts(paths, gone, f, public, own):
@@ -202,7 +242,7 @@ def _ask_parts(paths, gone, f, public, own):
 
 
 def _ask_again(batches, column, parts, steps, f, public, own):
-    part, state = _pair(batches, column)
+    part, state = _first_state(batches, column)
     if part in parts:
         for make, arguments, mine in steps:
             state = make_state(state, make, arguments, part, mine)
@@ -229,7 +269,7 @@ def _folders():
     return os.environ["SPARK_LOCAL_DIRS"].split(",")  # removed when the executor ends
 
 
-def _pair(batches, column):
+def _first_state(batches, column):
     """Return the number of a partition, and its rows with None for labels beside them; None for one without rows.
 
     Every row has the number in a column, which is left out.
@@ -238,7 +278,7 @@ def _pair(batches, column):
     if not batches:
         return None, None
     table = pa.Table.from_batches(batches)
-    return table[column][0].as_py(), (table.drop_columns([column]), None)
+    return table[column][0].as_py(), AsRead((table.drop_columns([column]), None))
 
 
 def _paths(paths):
@@ -247,12 +287,12 @@ def _paths(paths):
             yield row["part"], row["found"] and os.fsdecode(row["found"])
 
 
-def _write_state(part, name, state):
+def _write_state(part, name, state, folder):
     """Write a state to a new file, with its arrays ready to be mapped, and return the path.
 
     A task that fails or is killed may have read only some of its rows, so no other task uses its file.
     """
-    folders, arrays, places = _folders(), [], []
+    folders, arrays, places = _folders() if folder is None else [folder], [], []
     head = pickle.dumps(state, 5, buffer_callback=arrays.append)
     path = os.path.join(folders[part % len(folders)], f"{_PREFIX}{name}-{part}-{uuid4().hex}")
     with open(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:

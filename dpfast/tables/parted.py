@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from dpfast.parts import MemoryParts, Piece
 from dpfast.parts.blocks import Spool, Storage, Table
+from dpfast.parts.marks import AsRead
 from dpfast.tables.arrays import is_dask, is_frame, is_ray, is_spark, narrowest, parts_of, take_entries
 from dpfast.tables.arrow import ArrayStore, distinct, header_of
 from dpfast.tables.classes import class_numbers
@@ -24,7 +25,6 @@ from dpfast.tables.discovered import Discovered
 from dpfast.tables.encoding import Encoding, label_column
 from dpfast.tables.label_kinds import label_kind
 from dpfast.tables.labels import Labels, codes_among, labels_of, labels_that_occur, missing_labels, number_labels
-from dpfast.tables.marks import AsRead, arrays_of, digest
 from dpfast.tables.schema import Label, Schema
 from dpfast.tables.sources import (
     Memory,
@@ -281,14 +281,6 @@ class _Read(Encoding):
     owners: Any = None
 
     @cached_property
-    def mark(self) -> bytes:
-        """Return a digest of what was read: which rows have labels, features, labels and units in their order."""
-        stored = [store.read_all() for stores in self._all_stores() for store in stores]
-        blocks = (block for each in stored if isinstance(each, tuple) for block in _blocks(each[1]))
-        arrays = [each[0] if isinstance(each, tuple) else each for each in stored]
-        return digest(*arrays, *map(repr, blocks), *arrays_of(self.owners), *arrays_of(self.labelled))
-
-    @cached_property
     def words(self) -> list[Words]:
         """Return the words to count of each column; none for columns without words."""
         return [_words_of(*each) for each in zip(self.schema.columns, self._stores, strict=True)]
@@ -302,10 +294,6 @@ def _words_of(column, stores):
         totals = tally(*stores[0].read_all())
         words.append([*totals], np.array([*totals.values()], np.int64))
     return words
-
-
-def _blocks(words):
-    return words.blocks() if isinstance(words, Words) else [words]
 
 
 def _sizes(encoding):
@@ -379,9 +367,7 @@ def _may_be_dense(meta):
 
 
 class _Named(tuple):
-    """A table with names of columns and its labels, made of a part that was read."""
-
-    mark = b""  # becomes that of the part
+    """A table with names of columns and its labels, made of a part that was read, whose mark it takes."""
 
 
 def _name_columns(rows, names):

@@ -27,7 +27,7 @@ from people import OPEN, SCHEMA, TWO_SIDED, few, people, pieces, released
 from dpfast import DecisionListClassifier, FiniteClassLearner, HalfspaceClassifier, engines
 from dpfast.accounting import Budget
 from dpfast.audit import replay
-from dpfast.parts import Backend, spark_parts
+from dpfast.parts import Backend, EngineLost, spark_parts
 from dpfast.parts.engine import EngineParts
 
 PEOPLE = people(300).assign(patient=[k * k % 97 for k in range(300)])
@@ -39,7 +39,7 @@ QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto"
 class Cluster:
     """Two executors of one slot each, and tables in files that they read."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, **others):
         self.folder = Path(folder)
         for name in ("events", "home", "home/work", "local"):
             (self.folder / name).mkdir()
@@ -65,12 +65,13 @@ class Cluster:
             "spark.sql.codegen.factoryMode": "NO_CODEGEN",
             "spark.sql.codegen.wholeStage": "false",
             "spark.sql.files.maxPartitionBytes": "100000",  # less than what opening a file is taken for: a part each
+            "spark.sql.shuffle.partitions": "4",
             "spark.sql.warehouse.dir": str(self.folder / "warehouse"),
             "spark.ui.enabled": "false",
             "spark.ui.showConsoleProgress": "false",
         }
         builder = SparkSession.builder.master("local-cluster[2,1,500]")
-        for name, value in settings.items():
+        for name, value in (settings | others).items():
             builder = builder.config(name, value)
         self.session = builder.getOrCreate()
         self.held = None  # an engine that several checks use
@@ -121,12 +122,58 @@ def a_table_without_rows_is_one_in_memory(cluster):
         few(HalfspaceClassifier, schema=SCHEMA).fit(frame, classes=["no", "yes"])
 
 
-def a_table_whose_rows_change_is_refused(cluster):
-    frame = cluster.frame(PEOPLE, 2)
+def parts_of_one_number_are_refused(cluster):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(type(frame), "count", lambda self: 299)
-        with pytest.raises(ValueError, match="Spark counts 299 rows of the table, and its parts have 300"):
-            engines.spark(frame)
+        patch.setattr(spark_parts, "_rows", _rows_twice)
+        with pytest.raises(EngineLost, match="two parts of the table have one number"):
+            cluster.engine(PEOPLE, 2)
+
+
+def rows_of_another_plan_are_never_counted(cluster):
+    """Adaptive execution makes other partitions for each plan; a file is gone before its part is first read."""
+    frame, made = cluster.frame(PEOPLE, 4), []
+    whole = few(HalfspaceClassifier, schema=SCHEMA).fit(PEOPLE)
+    cluster.session.conf.set("spark.sql.adaptive.enabled", "true")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(spark_parts.SparkBackend, "_keep", _then_lose_a_file(spark_parts.SparkBackend._keep, made))
+        for table in (frame.orderBy("job"), frame.repartition("age").sortWithinPartitions("pay")):
+            budget = Budget(1.0, 1e-6)
+            assert released(few(HalfspaceClassifier, schema=SCHEMA, budget=budget).fit(table)) == released(whole)
+            assert len(budget.charges) == 1
+    assert len(made) == 2
+    cluster.session.conf.set("spark.sql.adaptive.enabled", "false")
+
+
+def rows_that_change_are_lost_unless_their_files_are_in_a_folder_that_all_see(cluster):
+    frame, folder = cluster.frame(PEOPLE, 2), cluster.folder / "seen"
+    folder.mkdir()
+    other = frame.mapInArrow(_other_ages, frame.schema)  # whenever it is computed
+    for given in ({}, {"folder": folder}):
+        engine, budget, rounds, plain = engines.spark(other, **given), Budget(1.0, 1e-6), [], EngineParts.sum
+        whole = few(HalfspaceClassifier, schema=SCHEMA).fit(engine)
+
+        def losing(self, question, *public, own=None, paid=budget, rounds=rounds, plain=plain):
+            if paid.charges:
+                rounds.append(question)
+                if len(rounds) == 3:
+                    cluster.session.catalog.clearCache()  # as if all executors were new
+            return plain(self, question, *public, own=own)
+
+        model = few(HalfspaceClassifier, schema=SCHEMA, budget=budget)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(EngineParts, "sum", losing)
+            if given:
+                assert released(model.fit(engine))[:1] == released(whole)[:1]
+                os.remove(_paths(engine)[0])
+                with pytest.raises(EngineLost, match="part 0 among them"):
+                    [*EngineParts(engine).each(len)]
+            else:
+                with pytest.raises(EngineLost, match="has other rows than before"):
+                    model.fit(engine)
+                assert sum(event.used for event in model.privacy_.events) == 2
+        assert len(budget.charges) == 1
+        engine.close()
+    assert [*folder.iterdir()] == []
 
 
 def what_is_not_declared_is_discovered_as_in_memory(cluster):
@@ -239,6 +286,23 @@ def _paths(engine):
     return [row.found.decode() for row in sorted(engine._paths.collect())]
 
 
+def _then_lose_a_file(keep, made):
+    def keep_and_lose(self, rows):
+        keep(self, rows)
+        if not self._steps:
+            os.remove(_paths(self)[0])
+            made.append(self)
+
+    return keep_and_lose
+
+
+def _other_ages(batches):
+    for batch in batches:
+        table = batch.to_pandas()
+        table["age"] = [18 + byte % 72 for byte in os.urandom(len(table))]
+        yield pa.RecordBatch.from_pandas(table, schema=batch.schema)
+
+
 def _rows_twice(batches, task, given):
     """Run a task twice, as speculation does, and keep what both find."""
     batches = [*batches]
@@ -261,7 +325,9 @@ CHECKS = (
     executors_give_the_model_of_memory,
     tables_that_live_in_the_driver_lose_no_row,
     a_table_without_rows_is_one_in_memory,
-    a_table_whose_rows_change_is_refused,
+    parts_of_one_number_are_refused,
+    rows_of_another_plan_are_never_counted,
+    rows_that_change_are_lost_unless_their_files_are_in_a_folder_that_all_see,
     what_is_not_declared_is_discovered_as_in_memory,
     one_row_in_an_executor_tells_no_more_than_was_charged,
     tasks_that_run_twice_count_once,
@@ -285,5 +351,5 @@ if __name__ == "__main__":
         try:
             check(started)
             print(json.dumps([check.__name__, ""]), flush=True)
-        except Exception:
+        except (Exception, pytest.fail.Exception):
             print(json.dumps([check.__name__, traceback.format_exc()]), flush=True)

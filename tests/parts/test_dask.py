@@ -379,6 +379,47 @@ def test_a_worker_that_joins_and_one_that_leaves_change_nothing(learner, monkeyp
     assert len(budget.charges) == 1
 
 
+TIMES = []
+
+
+def once(part, k, then):
+    """A part that is another one, or none, when it is computed again."""
+    TIMES.append(k)
+    if TIMES.count(k) == 1:
+        return part
+    if then == "an error":
+        raise ValueError("a cell of a row")
+    return part.iloc[::-1]
+
+
+@pytest.mark.parametrize(("then", "told"), [("other rows", "has other rows than before"), ("an error", "read again")])
+@pytest.mark.parametrize("when", ["before the charge", "between releases"])
+def test_a_source_that_is_not_the_same_when_its_worker_is_lost_is_an_error(then, told, when, monkeypatch):
+    frame, budget, plain, asked = people(300), Budget(1.0, 1e-6), dask_parts.DaskBackend._ask, []
+    TIMES.clear()
+    with started() as own:
+        cluster = own.cluster
+
+        def losing(self, verb, question, public, own_of=None):
+            asked.extend(budget.charges if when == "between releases" else [question])
+            if len(asked) == 3:
+                first = next(iter(cluster.workers.values()))
+                cluster.scale(2)
+                own.wait_for_workers(2, timeout=600)
+                cluster.sync(first.close)
+            return plain(self, verb, question, public, own_of)
+
+        monkeypatch.setattr(dask_parts.DaskBackend, "_ask", losing)
+        model = few(HalfspaceClassifier, schema=SCHEMA, budget=budget)
+        table = [dask.delayed(once)(part, k, then) for k, part in enumerate((frame[:100], frame[:0], frame[100:]))]
+        with own.as_current(), pytest.raises(EngineLost, match=told) as raised:
+            model.fit(table)
+    assert "cell" not in str(raised.value)
+    assert len(budget.charges) == (when == "between releases")
+    if budget.charges:
+        assert sum(event.used for event in model.privacy_.events) == 2
+
+
 @pytest.mark.parametrize("parts", [2, 7])
 def test_what_a_round_moves_are_the_integers_of_each_part(parts, client):
     model = few(HalfspaceClassifier, schema=SCHEMA)

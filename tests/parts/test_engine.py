@@ -7,7 +7,6 @@ from hashlib import blake2b
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 from people import SCHEMA, few, people, pieces, released
@@ -19,10 +18,12 @@ from dpfast import (
     HalfspaceClassifier,
     StatisticalQueryOracle,
 )
-from dpfast.parts import EngineLost, MemoryParts, answer_part, dask_parts, make_state
+from dpfast.accounting import Budget
+from dpfast.parts import EngineLost, MemoryParts, answer_part, dask_parts, make_state, marks
 from dpfast.parts.dask_parts import Total
-from dpfast.tables import CodeTable, Label, Numeric, Schema, marks
-from dpfast.tables.marks import AsRead
+from dpfast.parts.engine import EngineParts, Failure
+from dpfast.parts.marks import AsRead
+from dpfast.tables import Label, Numeric, Schema
 
 
 class Pickled:
@@ -182,7 +183,7 @@ def test_a_part_that_is_read_again_with_other_rows_is_an_error_at_any_time(kind,
 def test_an_oracle_whose_rows_change_is_an_error(rng):
     X = rng.random((40, 2))
     for other in (X[::-1], 1 - X):
-        engine = Reread([(X, None)], [(other, None)], 2)
+        engine = Reread([(X, None)], [(other, None)], 3)
         oracle = StatisticalQueryOracle(engine, n_queries=2, random_state=0)
         oracle.answer(_first_column)
         with pytest.raises(EngineLost, match="has other rows than before"):
@@ -205,38 +206,60 @@ def test_what_was_read_marks_all_that_follows_and_is_hashed_once(monkeypatch, rn
     assert len(hashed) == 6  # parts in memory are not read again
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda t: t["array"].__setitem__((1, 0), 9),
-        lambda t: t.update(array=t["array"].astype(np.float32)),
-        lambda t: t.update(array=t["array"].reshape(2, 3)),
-        lambda t: t["objects"].__setitem__(1, 1),
-        lambda t: t.update(frame=t["frame"].rename(columns={"a": "c"})),
-        lambda t: t.update(frame=t["frame"].assign(a=pd.array([1, None, 3], dtype="Int64"))),
-        lambda t: t.update(frame=t["frame"].iloc[::-1]),
-        lambda t: t.update(sparse=sp.csr_array([[0, 0, 1]])),
-        lambda t: t.update(arrow=pa.table({"a": [1, None]})),
-        lambda t: t.update(arrow=pa.table({"b": [None, 1]})),
-        lambda t: t.update(codes=CodeTable([[0, 1], [1, 0]], [2, 2])),
-        lambda t: t.update(texts=["ab", "c", "d"]),
-    ],
-)
-def test_whatever_changes_in_a_table_changes_its_mark(change):
-    def tables():
-        return {
-            "array": np.arange(6.0).reshape(3, 2),
-            "objects": np.array([1, True, "a"], dtype=object),
-            "frame": pd.DataFrame({"a": [1, 2, 3], "b": ["x", None, "y"]}),
-            "sparse": sp.csr_array([[0, 1, 0]]),
-            "arrow": pa.table({"a": [None, 1]}),
-            "codes": CodeTable([[0, 1], [1, 1]], [2, 2]),
-            "texts": ["a", "bc", "d"],
-        }
+def test_the_first_question_is_for_marks_alone_and_none_is_asked_if_the_engine_knows_them(monkeypatch):
+    asked, plain = [], Pickled.ask
 
-    before, same, other = (tables() for _ in range(3))
-    change(other)
-    assert AsRead((before,)).mark == AsRead((same,)).mark != AsRead((other,)).mark
+    def noting(self, f, public, own):
+        asked.append(f.__name__)
+        return plain(self, f, public, own)
+
+    monkeypatch.setattr(Pickled, "ask", noting)
+    parts = EngineParts(Pickled(pieces(people(60), parts=3))).map(_same)
+    assert asked == ["_nothing"]
+    parts.map(_same).map(_same)
+    assert asked == ["_nothing"]
+    known = [AsRead(pair).mark for pair in pieces(people(60), parts=3)]
+    monkeypatch.setattr(Pickled, "marks", known, raising=False)
+    EngineParts(Pickled(pieces(people(60), parts=3))).map(_same)
+    assert asked == ["_nothing"]
+    with pytest.raises(EngineLost, match="has other rows than before"):
+        EngineParts(Pickled(pieces(people(61), parts=3))).each(len)
+    other = EngineParts(Pickled(pieces(people(60), parts=3)))
+    monkeypatch.setattr(Pickled, "marks", known[::-1])
+    with pytest.raises(EngineLost, match="has other rows than before"):
+        other.map(_same)
+
+
+def _same(pair):
+    return AsRead(pair)
+
+
+def test_a_part_that_cannot_be_read_again_is_lost_and_what_was_released_is_paid_for():
+    gone, budget = Failure(None, OSError("a cell of a row")), Budget(1.0, 1e-6)
+    engine = Reread(pieces(people(60), parts=2), [gone, gone], math.inf)
+    model = few(HalfspaceClassifier, schema=SCHEMA, budget=budget)
+    with pytest.raises(EngineLost, match="could not be read again; what was released") as raised:
+        _fit_until_lost(model, engine, budget)
+    assert "cell" not in str(raised.value)
+    assert len(budget.charges) == 1
+    assert sum(event.used for event in model.privacy_.events) == 2
+    with pytest.raises(OSError, match="a cell of a row"):  # before the first pass it is an error of the source
+        few(HalfspaceClassifier, schema=SCHEMA).fit(Reread([gone, gone], [gone, gone], math.inf))
+
+
+def _fit_until_lost(model, engine, budget):
+    """Fit; the source is gone after two releases."""
+    plain, rounds = EngineParts.sum, []
+
+    def losing(self, question, *public, own=None):
+        rounds.extend(budget.charges)
+        if len(rounds) == 3:
+            self._backend._others, self._backend._after = engine._others, 0
+        return plain(self, question, *public, own=own)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(EngineParts, "sum", losing)
+        model.fit(engine)
 
 
 def test_states_are_closed_when_a_fit_is_over():

@@ -12,6 +12,7 @@ import argparse
 import collections
 import itertools
 import math
+import os
 import sys
 import tempfile
 import warnings
@@ -205,9 +206,20 @@ def _ray(rows, folder):
 
 
 def _spark(rows, folder):
+    """Two executors, with adaptive execution; the session stays."""
     from pyspark.sql import SparkSession
 
-    return SparkSession.builder.master("local[2]").getOrCreate().createDataFrame(arrow(rows))
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    builder = SparkSession.builder.master("local-cluster[2,1,1024]")
+    for name, value in {"sql.adaptive.enabled": "true", "sql.shuffle.partitions": "4", "ui.enabled": "false"}.items():
+        builder = builder.config(f"spark.{name}", value)
+    return builder.getOrCreate().createDataFrame(arrow(rows))
+
+
+def _files_of_spark(rows, folder):
+    for k, (part, _) in enumerate(_halves(rows, arrow)):
+        parquet.write_table(part, folder / f"{k}.parquet")
+    return _spark(rows[:1], folder).sparkSession.read.parquet(str(folder))
 
 
 _started: list = []
@@ -215,7 +227,24 @@ CLUSTERS = {
     "Dask": Route(_dask),
     "Ray": Route(_ray, schemas=("declared", "open")),
     "Spark": Route(_spark),
+    # One row may move others to other parts and places, so that other rows of a person are chosen.
+    "Spark, files": Route(_files_of_spark, units=()),
+    "Spark, shuffled": Route(lambda rows, folder: _spark(rows, folder).repartition("job"), units=()),
+    "Spark, sorted": Route(lambda rows, folder: _spark(rows, folder).orderBy("job"), units=()),
+    "Spark, distinct": Route(lambda rows, folder: _numbered(rows, folder).distinct().drop("row"), units=()),
+    "Spark, joined": Route(lambda rows, folder: _joined(_numbered(rows, folder)), units=()),
 }
+
+
+def _numbered(rows, folder):
+    from pyspark.sql.functions import monotonically_increasing_id
+
+    return _spark(rows, folder).withColumn("row", monotonically_increasing_id())
+
+
+def _joined(numbered):
+    return numbered.join(numbered.groupBy("row").count(), "row").drop("count", "row")
+
 
 # ---- neighbours ------------------------------------------------------------------------------------------------------
 

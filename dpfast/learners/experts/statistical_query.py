@@ -30,8 +30,8 @@ from dpfast.kernels.grid import unit_sum
 from dpfast.learners.experts.prepaid import Prepaid
 from dpfast.mechanisms.draws import read_only
 from dpfast.parts.blocks import slices
+from dpfast.parts.marks import AsRead
 from dpfast.tables.arrays import parts_of
-from dpfast.tables.marks import AsRead
 
 _GRID_BITS = 20
 _BLOCK = 1 << 16  # rows per call of a query
