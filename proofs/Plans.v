@@ -102,15 +102,18 @@ Qed.
 (** One release that moves by the square m, with noise of scale s on each number: m / s^2 is mu^2 and twice rho. *)
 Definition noise_square (m s : R) : R := m / (s * s).
 
-(** Two looks with the same noise cost what one costs that moves by both squares. *)
-Theorem looks_cost_together (replaced : bool) p c k sigma : 0 < sigma ->
-  noise_square (counts_square replaced p c k) sigma + noise_square (counts_square replaced p 0 k) sigma
-  = noise_square (changed replaced * (k * k * (2 * p + c * c))) sigma.
+(** A first look and later ones, for which at most p columns and a pool are paid together, cost what one costs that
+    moves by the squares of all. *)
+Theorem looks_cost_together (replaced : bool) p pool paid c k sigma : 0 < sigma -> paid <= p + pool ->
+  noise_square (counts_square replaced p c k) sigma + noise_square (counts_square replaced paid 0 k) sigma
+  <= noise_square (changed replaced * (k * k * (2 * p + pool + c * c))) sigma.
 Proof.
-  intros S. unfold noise_square, counts_square. pose proof (two_looks p c (changed replaced * (k * k)) sigma S) as T.
+  intros S H. unfold noise_square, counts_square.
+  assert (R0 : 0 <= changed replaced * (k * k)) by (apply Rmult_le_pos; [destruct replaced; simpl; lra|nra]).
+  pose proof (later_looks p pool paid c (changed replaced * (k * k)) sigma S R0 H) as T.
   replace (changed replaced * (k * k * (p + c * c))) with (changed replaced * (k * k) * (p + c * c)) by ring.
-  replace (changed replaced * (k * k * (p + 0 * 0))) with (changed replaced * (k * k) * p) by ring.
-  replace (changed replaced * (k * k * (2 * p + c * c))) with (changed replaced * (k * k) * (2 * p + c * c)) by ring.
+  replace (changed replaced * (k * k * (paid + 0 * 0))) with (changed replaced * (k * k) * paid) by ring.
+  replace (changed replaced * (k * k * (2 * p + pool + c * c))) with (changed replaced * (k * k) * (2 * p + pool + c * c)) by ring.
   exact T.
 Qed.
 

@@ -364,9 +364,106 @@ Proof.
   intros E All Other One Differ counts. rewrite <- words_twice. apply look_is_attained; auto.
 Qed.
 
-(** Looks at p columns that move by r (p + c^2) and r p in squares, with the same noise, cost what discovery plans: what
-    one look that moves by r (2 p + c^2) does. *)
-Theorem two_looks p c r sigma :
-  0 < sigma ->
-  r * (p + c * c) / (sigma * sigma) + r * p / (sigma * sigma) = r * (2 * p + c * c) / (sigma * sigma).
-Proof. intros. field. lra. Qed.
+(** * Looks that follow *)
+
+(** Of two pairs of laws, the second one dominates the first if no divergence of the first is larger.  With factors on
+    both sides a divergence is that at their quotient. *)
+Definition apart {X} (dom : list X) (P Q : X -> R) (p q : R) : R := Sum dom (fun x => Rmax 0 (p * P x - q * Q x)).
+
+Definition dominated {X Z} (dom : list X) (P Q : X -> R) (by_dom : list Z) (A B : Z -> R) : Prop :=
+  forall p q, 0 <= p -> 0 <= q -> apart dom P Q p q <= apart by_dom A B p q.
+
+(** A look and one that follows it, where every outcome of the first is followed by a dominated pair. *)
+Theorem dominated_composition {X Y A C} (dom : list X) (dom' : list Y) (domA : list A) (domC : list C)
+    (P Q : X -> R) (K L : X -> Y -> R) (PA QA : A -> R) (PC QC : C -> R) :
+  (forall x, 0 <= P x) -> (forall x, 0 <= Q x) -> (forall z, 0 <= PC z) -> (forall z, 0 <= QC z) ->
+  dominated dom P Q domA PA QA -> (forall x, dominated dom' (K x) (L x) domC PC QC) ->
+  dominated (list_prod dom dom') (joint P K) (joint Q L)
+            (list_prod domA domC) (joint PA (fun _ => PC)) (joint QA (fun _ => QC)).
+Proof.
+  intros P0 Q0 PC0 QC0 H H' p q Hp Hq. unfold apart. rewrite !Sum_list_prod. unfold joint. simpl.
+  apply Rle_trans with (Sum dom (fun x => Sum domC (fun z => Rmax 0 (p * P x * PC z - q * Q x * QC z)))).
+  - apply Sum_le. intros x _. specialize (H' x (p * P x) (q * Q x)). unfold apart in H'.
+    assert (0 <= p * P x) by (apply Rmult_le_pos; auto). assert (0 <= q * Q x) by (apply Rmult_le_pos; auto).
+    eapply Rle_trans; [right|apply H'; auto]. apply Sum_ext. intros y _. f_equal. ring.
+  - rewrite Sum_swap. apply Rle_trans with (Sum domC (fun z => Sum domA (fun a =>
+      Rmax 0 (p * (PA a * PC z) - q * (QA a * QC z))))); [|right; apply Sum_swap].
+    apply Sum_le. intros z _. specialize (H (p * PC z) (q * QC z)). unfold apart in H.
+    assert (0 <= p * PC z) by (apply Rmult_le_pos; auto). assert (0 <= q * QC z) by (apply Rmult_le_pos; auto).
+    apply Rle_trans with (Sum dom (fun x => Rmax 0 (p * PC z * P x - q * QC z * Q x))).
+    + right. apply Sum_ext. intros x _. f_equal. ring.
+    + eapply Rle_trans; [apply H; auto|right]. apply Sum_ext. intros a _. f_equal. ring.
+Qed.
+
+(** Looks one after another, each of which, what it costs and whether there is another one, follows from earlier
+    outcomes.  [G s] is the divergence of what costs s: of the Gaussian mechanism with mu^2 = s. *)
+Section Steering.
+  Context {X : Type} (dom : list X) (G : R -> R -> R -> R).
+
+  Inductive looks := Done | Look (cost : R) (P Q : X -> R) (next : X -> looks).
+
+  (** The divergence of all outcomes together: the sum over their histories. *)
+  Fixpoint divergence (t : looks) (p q : R) : R :=
+    match t with
+    | Done => Rmax 0 (p - q)
+    | Look _ P Q next => Sum dom (fun x => divergence (next x) (p * P x) (q * Q x))
+    end.
+
+  Fixpoint histories (t : looks) : list (R * R) :=
+    match t with
+    | Done => [(1, 1)]
+    | Look _ P Q next => flat_map (fun x => map (fun h => (P x * fst h, Q x * snd h)) (histories (next x))) dom
+    end.
+
+  Theorem divergence_of_histories t : forall p q,
+    divergence t p q = Sum (histories t) (fun h => Rmax 0 (p * fst h - q * snd h)).
+  Proof.
+    induction t as [|cost P Q next IH]; intros p q; simpl.
+    - rewrite !Rmult_1_r. ring.
+    - rewrite Sum_flat_map. apply Sum_ext. intros x _. rewrite IH, Sum_map. apply Sum_ext. intros h _. simpl.
+      f_equal. ring.
+  Qed.
+
+  (** A look costs a if it makes of what costs s at most what costs a + s. *)
+  Definition costs (a : R) (P Q : X -> R) : Prop := forall s p q, 0 <= s -> 0 <= p -> 0 <= q ->
+    Sum dom (fun x => G s (p * P x) (q * Q x)) <= G (a + s) p q.
+
+  (** What is left of s after each look is paid for does not fall below 0, whatever the outcomes are. *)
+  Fixpoint within (s : R) (t : looks) : Prop :=
+    match t with
+    | Done => 0 <= s
+    | Look a P Q next =>
+        0 <= a <= s /\ (forall x, 0 <= P x) /\ (forall x, 0 <= Q x) /\ costs a P Q /\ forall x, within (s - a) (next x)
+    end.
+
+  Theorem steered_looks :
+    (forall s p q, 0 <= s -> 0 <= p -> 0 <= q -> Rmax 0 (p - q) <= G s p q) ->
+    forall t s p q, within s t -> 0 <= p -> 0 <= q -> divergence t p q <= G s p q.
+  Proof.
+    intros Least t. induction t as [|a P Q next IH]; intros s p q W Hp Hq; simpl in *; [auto|].
+    destruct W as [[A B] [P0 [Q0 [C N]]]].
+    apply Rle_trans with (Sum dom (fun x => G (s - a) (p * P x) (q * Q x))).
+    - apply Sum_le. intros x _. apply IH; auto; apply Rmult_le_pos; auto.
+    - replace (G s p q) with (G (a + (s - a)) p q) by (f_equal; ring). apply (C (s - a) p q); auto. lra.
+  Qed.
+End Steering.
+
+(** A look of q columns for which s are paid has sqrt (q / s) times the noise: it costs what s columns do. *)
+Theorem shared_look q s r sigma :
+  0 < sigma -> 0 < q -> 0 < s ->
+  r * q / (sigma * sqrt (q / s) * (sigma * sqrt (q / s))) = r * s / (sigma * sigma).
+Proof.
+  intros S Hq Hs. replace (sigma * sqrt (q / s) * (sigma * sqrt (q / s)))
+    with (sigma * sigma * (sqrt (q / s) * sqrt (q / s))) by ring.
+  rewrite sqrt_sqrt; [field; lra|]. apply Rmult_le_pos; [lra|left; apply Rinv_0_lt_compat; auto].
+Qed.
+
+(** A first look of p columns and of labels, and later ones for which at most p columns and a pool are paid together,
+    cost at most what discovery plans: what one look that moves by r (2 p + pool + c^2) does. *)
+Theorem later_looks p pool s c r sigma :
+  0 < sigma -> 0 <= r -> s <= p + pool ->
+  r * (p + c * c) / (sigma * sigma) + r * s / (sigma * sigma) <= r * (2 * p + pool + c * c) / (sigma * sigma).
+Proof.
+  intros S Hr H. assert (I : 0 < / (sigma * sigma)) by (apply Rinv_0_lt_compat; nra). unfold Rdiv.
+  rewrite <- Rmult_plus_distr_r. apply Rmult_le_compat_r; [lra|]. nra.
+Qed.

@@ -558,11 +558,12 @@ ROWS = (
         "of continuous noise",
     ),
     Row(
-        "a survey: how far rows move both looks, and what both cost",
+        "a survey: how far rows move its looks, and what all of them cost",
         "learners.discovery",
         "proofs_privacy.md#A survey and its learner",
         "",
-        "Survey.survey_moves Survey.words_in_groups_too Survey.two_looks Plans.looks_cost_together",
+        "Survey.survey_moves Survey.words_in_groups_too Survey.dominated_composition Survey.steered_looks "
+        "Survey.shared_look Survey.later_looks Plans.looks_cost_together",
         "survey counts",
         "learners/test_discovery.py::test_a_row_moves_both_looks_by_no_more_than_was_planned",
         _DISCOVERED,

@@ -118,7 +118,7 @@ STATEMENTS = [
         "replace (l ++ x :: r) (l ++ y :: r).",
         "replace (l ++ x :: r) (l ++ x :: r).",
     ),
-    Lie("statement: a theorem is gone", "proofs/Survey.v", "Theorem two_looks", "Theorem other_looks"),
+    Lie("statement: a theorem is gone", "proofs/Survey.v", "Theorem later_looks", "Theorem other_looks"),
 ]
 DEFINITIONS = [
     Lie(f"definition: {name}", "proofs/Plans.v", old, new)

@@ -138,15 +138,15 @@ def halfspaces():
 
 
 def surveys():
-    """Both looks together cost what is charged, and lone words and labels are published as seldom as is charged."""
+    """All looks together cost what is charged, and lone words and labels are published as seldom as is charged."""
     schema = Schema([Category("a"), Discovered("b"), Discovered("c", reads="number")])
     for (name, replaced), rows, share in itertools.product(RELATIONS, (1, 3), (1, Fraction(1, 8))):
         planned = survey.plan(schema, 1, 1e-6, name, share=share, labels="open", rows_per_unit=rows, kind="gaussian")
         unit, weight = planned.look.unit, planned.labels.unit // planned.look.unit
         gaussian, pair = planned.cost
         terms = [
-            f"noise_square ({unit**2} * counts_square {replaced} 3 {counted} {rows}) {real(planned.look.scale)}"
-            for counted in (weight, 0)
+            f"noise_square ({unit**2} * counts_square {replaced} {counted} {rows}) {real(planned.look.scale)}"
+            for counted in (f"3 {weight}", f"{planned.columns + planned.pool} 0")
         ]
         yield at_most(" + ".join(terms), Fraction(gaussian.size) ** 2)
         yield equal(f"{real(planned.labels.scale)}", Fraction(planned.look.scale))
@@ -157,7 +157,7 @@ def surveys():
         moved = f"(changed {replaced} * {rows} * {2 + (labels is not None)})"
         looks = [
             f"laplace_epsilon {each} {real(planned.look.scale)}"
-            for each in (moved, f"(changed {replaced} * {rows} * 2)")
+            for each in (moved, f"(changed {replaced} * {rows} * {planned.columns + planned.pool})")
         ]
         yield at_most(" + ".join(looks), Fraction(1, 4))
 

@@ -18,7 +18,8 @@ from dpfast.base.parameters import BETWEEN_0_AND_1, SCHEMA, auto, count, optiona
 from dpfast.base.plan import Plan, Spending, Task
 from dpfast.base.units import bounded_rows, own_generator
 from dpfast.discovery import survey
-from dpfast.discovery.survey import SurveyPlan, discover, labels_seen, suffice, widest
+from dpfast.discovery.facts import widest
+from dpfast.discovery.survey import SurveyPlan, discover, labels_seen, suffice
 from dpfast.parts.blocks import with_image
 from dpfast.tables.arrays import refuse_masked
 from dpfast.tables.bit_matrix import BitMatrix, SparseBits

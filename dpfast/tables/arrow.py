@@ -24,7 +24,16 @@ from dpfast.tables.arrow_types import (
     seconds_or_hours,
     without_byte_order,
 )
-from dpfast.tables.cells import FIXED, MISSING, all_numbers, date_codes, indices, number_codes, text_cells
+from dpfast.tables.cells import (
+    FIXED,
+    all_numbers,
+    compact_cells,
+    date_codes,
+    expand_cells,
+    indices,
+    number_codes,
+    text_cells,
+)
 from dpfast.tables.columns import first_repeated, text_of
 from dpfast.tables.dates import NUMBERED, days_of_numbers
 from dpfast.tables.objects import Fault, array_of, array_of_one_type, identity, plain
@@ -415,10 +424,13 @@ class ArrayStore:
 
 
 class IntegerStore:
-    """Store of signed integers; when some need a wider type than those before them, integers of that type follow."""
+    """Store of signed integers; when some need a wider type than those before them, integers of that type follow.
 
-    def __init__(self, storage: Any):
-        self._storage, self._n = storage, 0
+    `widen` converts integers to a wider type.
+    """
+
+    def __init__(self, storage: Any, widen: Callable[[np.ndarray, np.dtype], np.ndarray] = np.ndarray.astype):
+        self._storage, self._widen, self._n = storage, widen, 0
         self._kept: list[Any] = []
         self._dtype = np.dtype(np.int8)
 
@@ -428,16 +440,23 @@ class IntegerStore:
         if not self._kept or dtype != self._dtype:
             self._dtype = dtype
             self._kept.append(self._storage(dtype))
-        self._kept[-1].append(rows.astype(dtype, copy=False))
+        self._kept[-1].append(self._as_wide(rows))
         self._n += len(rows)
+
+    def _as_wide(self, rows):
+        return rows if rows.dtype == self._dtype else self._widen(rows, self._dtype)
 
     def read_all(self) -> np.ndarray:
         if len(self._kept) != 1:
             joined, several, self._kept = self._storage.of(self._n)(self._dtype), self._kept[::-1], []
             while several:
-                joined.append(several.pop().read_all())
+                joined.append(self._as_wide(several.pop().read_all()))
             self._kept = [joined]
         return self._kept[0].read_all()
+
+
+def _widen_cells(compact, dtype):
+    return expand_cells(compact) if dtype == np.int64 else compact.astype(dtype)
 
 
 class TextStore:
@@ -458,13 +477,13 @@ class TextStore:
 
 
 class CellStore:
-    """Store of codes of cells (`dpfast.tables.cells`): their differences from MISSING, and the words separately.
+    """Store of codes of cells (`dpfast.tables.cells`): in few bytes, and the words separately.
 
     Code FIXED + k stands for word k of `words`.
     """
 
     def __init__(self, storage: Callable):
-        self._codes, self.words = IntegerStore(storage), Words(storage)
+        self._codes, self.words = IntegerStore(storage, _widen_cells), Words(storage)
 
     def append(self, cells: Iterable[tuple[np.ndarray, list]]) -> None:
         """Append blocks of the codes of some cells, and of the words that codes from FIXED on stand for."""
@@ -478,8 +497,7 @@ class CellStore:
                     codes = codes.copy()
                     codes[is_word] = FIXED + numbers[local[is_word] - 1]
             if len(codes):
-                codes = codes - np.int32(MISSING)
-                self._codes.append(codes.astype(np.min_scalar_type(min(codes.min(), ~codes.max(), -1)), copy=False))
+                self._codes.append(compact_cells(codes))
 
     def pick_cells(self, rows: Any) -> Iterator[tuple[np.ndarray, list]]:
         """Return blocks of the cells that a mask or a slice picks, as `append` takes them."""
@@ -491,11 +509,11 @@ class CellStore:
             first += len(words)
 
     def codes(self, rows: Any) -> np.ndarray:
-        """Return the codes of the cells that a mask, a slice or an array of row numbers picks: int32."""
-        return self._codes.read_all()[rows] + np.int32(MISSING)
+        """Return the codes of the cells that a mask, a slice or an array of row numbers picks: int64."""
+        return expand_cells(self._codes.read_all()[rows])
 
     def read_all(self) -> tuple[np.ndarray, Words]:
-        """Return what is stored: the differences of all codes from MISSING, and the words."""
+        """Return what is stored: the codes in few bytes, and the words."""
         return self._codes.read_all(), self.words
 
 

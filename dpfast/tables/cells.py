@@ -2,16 +2,15 @@
 
 A cell of an undeclared column is a number, a date, a word or missing, by itself. Numbers and dates have one of finitely
 many fixed codes, the same for every table; a word stands for itself. No function here looks at two cells at once, so
-the codes of a row follow from that row alone. Dates come first, then numbers, a missing cell and words: without dates,
-nearly all codes differ from that of a missing cell by an integer of two bytes, and few words by one of one byte.
+the codes of a row follow from that row alone. Dates come first, then numbers, a missing cell and words.
 
 *Dates.* A date has the code of its day. There are codes for 2^16 days from 1900-01-01 on; earlier and later dates have
 the first and the last of them.
 
-*Numbers.* Code ZERO is zero. A positive number x has the code ZERO + 1 + k if it is above m_k and at most m_{k+1},
-where m_0 < m_1 < ... are the floats with 8 bits of mantissa from 2^-20 to 2^44; smaller and larger numbers have the
-first and the last of these codes. Codes of negative numbers are mirrored: such a number is at least -m_{k+1} and below
--m_k, and numbers from -m_0 on have the code of zero. Codes increase with the numbers, and powers of two are upper ends.
+*Numbers.* Code ZERO is zero. Every float from 2^-20 to 2^44 has a code of its own, in increasing order; smaller
+positive and larger numbers have the first and the last of these codes. The same holds for negative numbers, except that
+those from -2^-20 on have the code of zero. So a column whose numbers are close together beside their size is no coarser
+than another one, and a code determines the side of any edge between numbers.
 
 *Texts.* Blanks around a text do not count. A text is missing if it is empty or one of MARKS; a label is if it is one
 of LABEL_MARKS, since "none" and "-" are answers, too. A text is a number if it consists of digits with at most one
@@ -20,8 +19,12 @@ decimal point and an exponent, or is inf, and a date if it is YYYY-MM-DD, with o
 word of more than LONGEST characters, its first 64 and a digest of 128 bits are kept; otherwise its space in memory
 would have no bound.
 
-*Cells of the survey.* Rows are first counted by few cells: numbers by their sign and power of two, with zero for
-itself, dates by their year, and missing ones. A cell of a table is in exactly one of them, or is a word.
+*Cells of the survey.* Rows are first counted by few cells: numbers by their sign and power of two, whole numbers and
+others apart, with zero for itself, dates by their year, and missing ones. A cell of a table is in exactly one of them,
+or is a word.
+
+*Storage.* `compact_cells` puts codes into fewer bytes: four times a whole number or a day, or the number of a word,
+plus its kind. It is lossless; a column with other numbers keeps its codes.
 
 *Groups.* Words that are not published share GROUPS fixed groups, by a checksum. Numbers and dates without a column of
 their own have a group by sign and power of two, or by year. So a learner can distinguish most of them even if there are
@@ -33,7 +36,7 @@ A `CodeColumn` describes the codes of one column: bins between edges, or values.
 import math
 import zlib
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cache, lru_cache
@@ -51,7 +54,7 @@ from dpfast.tables.forms import BEGINNING, NUMBER, number_of
 
 MARKS = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "none", "<NA>", "NaT", "?", "-")
 LABEL_MARKS = tuple(mark for mark in MARKS if mark not in ("None", "none", "-"))
-_BITS = 8  # of mantissa
+_BITS = 52  # of mantissa
 _LEAST, _MOST = -20, 44  # powers of two
 LEAST = 2.0**_LEAST
 _SIDE = (_MOST - _LEAST) << _BITS  # codes of one sign
@@ -65,10 +68,11 @@ LONGEST, _BEGINNING = 256, 64  # characters of a word
 POWERS = _MOST - _LEAST  # of two, of one sign
 SURVEYED_NUMBERS = 2 * POWERS + 1  # cells: negative numbers, zero, positive numbers
 _FIRST_YEAR, _YEARS = 1900, 180
-SURVEYED_MISSING = SURVEYED_NUMBERS + _YEARS
+SURVEYED_DATES = 2 * SURVEYED_NUMBERS  # after all cells of other numbers, and as many of whole ones
+SURVEYED_MISSING = SURVEYED_DATES + _YEARS
 SURVEYED = SURVEYED_MISSING + 1  # cells in all
-_SHIFT = 52 - _BITS
 _BASE = (1023 + _LEAST) << _BITS
+_WHOLE, _DAY, _WORD = range(3)  # kinds of compact cells
 _NUMBER = r"^[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|inf)$"
 _DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ].*)?$"
 _READABLE = BEGINNING.removesuffix(")") + "|inf$)"  # texts that may be numbers or dates
@@ -84,14 +88,14 @@ _GLANCE = 16  # texts that are tried first
 
 
 def number_codes(values: np.ndarray) -> np.ndarray:
-    """Return the code of each float64 as int32; NaN has the code of a missing cell."""
-    codes = np.empty(len(values), np.int32)
+    """Return the code of each float64 as int64; NaN has the code of a missing cell."""
+    codes = np.empty(len(values), np.int64)
 
     def write(block):
         some = np.ascontiguousarray(values[block], np.float64)
         positive = some > 0
-        steps = ((np.abs(some).view(np.int64) - positive) >> _SHIFT) - _BASE
-        steps = np.clip(steps, 0, _SIDE - 1).astype(np.int32)
+        steps = np.abs(some).view(np.int64) - positive - _BASE
+        steps = np.clip(steps, 0, _SIDE - 1)
         coded = np.where(positive, ZERO + 1 + steps, ZERO - 1 - steps)
         coded[(some <= 0) & (some >= -LEAST)] = ZERO
         coded[np.isnan(some)] = MISSING
@@ -102,61 +106,126 @@ def number_codes(values: np.ndarray) -> np.ndarray:
 
 
 def date_codes(days: np.ndarray) -> np.ndarray:
-    """Return the code of each date, in days since 1970-01-01; NaN has the code of a missing cell."""
+    """Return the code of each date, in days since 1970-01-01, as int64; NaN has the code of a missing cell."""
     missing = np.isnan(days)
     steps = np.floor(np.where(missing, 0.0, days)) - _FIRST_DAY
-    codes = np.clip(steps, 0, DATES - 1).astype(np.int32)
+    codes = np.clip(steps, 0, DATES - 1).astype(np.int64)
     codes[missing] = MISSING
     return codes
 
 
-@cache
-def number_ends() -> np.ndarray:
-    """Return the largest number of each code except the last: float64, shape (NUMBERS - 1,), read-only."""
-    sizes = (np.arange(_SIDE + 1, dtype=np.int64) + _BASE << _SHIFT).view(np.float64)
-    below = -sizes[:-1][::-1]
-    below[-1] = np.nextafter(-LEAST, -np.inf)
-    return frozen(np.concatenate([below, [0.0], sizes[1:-1]]))
+def numbers_of(codes: np.ndarray) -> np.ndarray:
+    """Return the number of each code of numbers, the largest one if there are several."""
+    steps = codes - ZERO
+    sizes = (np.where(steps > 0, steps, -1 - steps).clip(0) + _BASE).view(np.float64)
+    return np.where(steps > 0, sizes, np.where(steps < 0, -sizes, 0.0))
+
+
+def last_codes(edges: Any, *, dates: bool) -> np.ndarray:
+    """Return the last code of the numbers, or of the days, up to each edge."""
+    if not dates:
+        return number_codes(np.asarray(edges, np.float64))
+    return np.clip(np.floor(np.asarray(edges, np.float64)) - _FIRST_DAY, -1, DATES - 1).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Runs:
+    """A value of each fixed code and of words, where successive codes mostly have the same.
+
+    The codes from starts[k] on have values[k]; the starts increase from 0, and words have the last value.
+    """
+
+    starts: np.ndarray
+    values: np.ndarray
+
+    @classmethod
+    def of(cls, runs: Iterable[tuple[int, int]], dtype: Any) -> "Runs":
+        """Return runs from pairs of a start and a value, of which the last one with the same start counts."""
+        known = dict(runs)
+        starts = sorted(known)
+        return cls(np.array(starts, np.int64), np.array([known[start] for start in starts], dtype))
+
+    def take(self, codes: np.ndarray) -> np.ndarray:
+        """Return the value of each code."""
+        return self.values[np.searchsorted(self.starts, codes, side="right") - 1]
 
 
 @cache
-def date_ends() -> np.ndarray:
-    """Return the day of each code of dates except the last: float64, shape (DATES - 1,), read-only."""
-    return frozen(_FIRST_DAY + np.arange(DATES - 1.0))
-
-
-@cache
-def survey_cells() -> np.ndarray:
-    """Return the cell of the survey of each fixed code, and SURVEYED for words: int32, shape (FIXED + 1,)."""
-    power = np.arange(_SIDE) >> _BITS
-    numbers = np.concatenate([POWERS - 1 - power[::-1], [POWERS], POWERS + 1 + power])
+def _years() -> tuple[np.ndarray, np.ndarray]:
+    """Return the cell of the survey of each day, and the last days of all these cells but the last."""
     days = np.array([_FIRST_DAY], "datetime64[D]") + np.arange(DATES)
-    years = days.astype("datetime64[Y]").astype(np.int64) + 1970 - _FIRST_YEAR
-    cells = np.concatenate([SURVEYED_NUMBERS + years, numbers, [SURVEYED_MISSING, SURVEYED]])
-    return frozen(cells.astype(np.int32))
+    cells = SURVEYED_DATES + days.astype("datetime64[Y]").astype(np.int64) + 1970 - _FIRST_YEAR
+    return frozen(cells), frozen(_FIRST_DAY + np.flatnonzero(np.diff(cells)).astype(np.float64))
+
+
+class SurveyCells:
+    """The cell of the survey of each code, and SURVEYED for words."""
+
+    def take(self, codes: np.ndarray) -> np.ndarray:
+        """Return the cell of each code."""
+        steps = codes - ZERO
+        sizes = np.abs(steps) - 1
+        power = sizes >> _BITS
+        cells = POWERS + np.where(steps > 0, power + 1, -power - 1) * (steps != 0)
+        numbers = numbers_of(codes)
+        cells += SURVEYED_NUMBERS * ((steps != 0) & (numbers == np.floor(numbers)))
+        dates, others = np.flatnonzero(codes < DATES), np.flatnonzero(codes >= MISSING)
+        cells[dates] = _years()[0][codes[dates]]
+        cells[others] = SURVEYED_MISSING + (codes[others] > MISSING)
+        return cells
 
 
 @cache
 def survey_ends() -> tuple[np.ndarray, np.ndarray]:
     """Return the largest number of each cell of numbers, and the last day of each cell of dates, except the last."""
-    numbers, days = (
-        frozen(ends[np.flatnonzero(np.diff(survey_cells()[part]))])
-        for part, ends in ((slice(DATES, MISSING), number_ends()), (slice(0, DATES), date_ends()))
-    )
-    return numbers, days
+    sizes = 2.0 ** np.arange(_LEAST, _MOST)
+    below = -sizes[::-1]
+    below[-1] = np.nextafter(-LEAST, -np.inf)
+    return frozen(np.concatenate([below, [0.0], sizes[1:]])), _years()[1]
 
 
-def count_cells(cells: np.ndarray, places: np.ndarray, size: int, of_words: np.ndarray | None = None) -> np.ndarray:
+def count_cells(
+    cells: np.ndarray, places: Runs | SurveyCells, size: int, of_words: np.ndarray | None = None
+) -> np.ndarray:
     """Return the number of rows in each of `size` places, given the place of each fixed code and of words, and codes.
 
     `of_words` has the place of each word, if words have places of their own. What has a place of `size` or more is not
     counted. The result is int64.
     """
-    at = places.take(cells, mode="clip")
+    at = places.take(cells)
     if of_words is not None:
         words = np.flatnonzero(cells >= FIXED)
         at[words] = of_words[cells[words] - FIXED]
     return np.bincount(at, minlength=size)[:size]
+
+
+def compact_cells(codes: np.ndarray) -> np.ndarray:
+    """Return codes as integers of 8, 16 or 32 bits if all of them have one, else the codes.
+
+    >>> compact_cells(number_codes(np.array([1.0, -2.0, np.nan]))).dtype
+    dtype('int8')
+    """
+    numbers = (codes >= DATES) & (codes < MISSING)
+    compact = np.where(codes < DATES, 4 * codes + _DAY, 4 * (codes - MISSING) + _WORD)
+    if numbers.any():
+        values = numbers_of(codes[numbers])
+        if not ((np.abs(values) < 1 << 29) & (values == np.floor(values))).all():
+            return codes
+        compact[numbers] = 4 * values.astype(np.int64) + _WHOLE
+    dtype = np.min_scalar_type(min(compact.min(), ~compact.max(), -1)) if len(compact) else np.dtype(np.int8)
+    return codes if dtype == np.int64 else compact.astype(dtype)
+
+
+def expand_cells(compact: np.ndarray) -> np.ndarray:
+    """Return the codes that `compact_cells` made compact, as int64."""
+    if compact.dtype == np.int64:
+        return compact
+    kinds, values = compact & 3, (compact >> 2).astype(np.int64)
+    codes = values + MISSING
+    codes[kinds == _DAY] = values[kinds == _DAY]
+    whole = kinds == _WHOLE
+    codes[whole] = number_codes(values[whole].astype(np.float64))
+    return codes
 
 
 def shorten(word: str) -> str:
@@ -172,23 +241,24 @@ def word_group(word: str) -> int:
 
 
 @cache
-def _groups() -> tuple[np.ndarray, np.ndarray]:
-    """Return the groups of successive codes of numbers and dates, and for how many codes each of them stands."""
-    power = (np.arange(_SIDE) >> _BITS) + _LEAST
+def _groups() -> list[tuple[int, int]]:
+    """Return the first code of numbers and dates from which each group is that of the codes, and the group."""
+    power = np.arange(_LEAST, _MOST)
     above, below = np.clip(power + 9, 1, 40), np.clip((power + 90) // 2, 41, GROUPS - 1)
-    groups = np.concatenate([np.arange(DATES) // 365 % GROUPS, below[::-1], [0], above])
-    starts = np.flatnonzero(np.diff(groups, prepend=-1))
-    return frozen(groups[starts]), frozen(np.diff(starts, append=MISSING))
+    years = [(day, day // 365 % GROUPS) for day in range(0, DATES, 365)]
+    side = [k << _BITS for k in range(POWERS)]
+    negative = [(ZERO - start, group) for start, group in zip([*side[1:], _SIDE], below.tolist(), strict=True)]
+    positive = [(ZERO + 1 + start, group) for start, group in zip(side, above.tolist(), strict=True)]
+    return [*years, *negative[::-1], (ZERO, 0), *positive]
 
 
-def fixed_groups(values: np.ndarray) -> np.ndarray:
-    """Return what each code of numbers and dates has, in the order of codes, given what each of the GROUPS has."""
-    groups, codes = _groups()
-    return np.repeat(values[groups], codes)
+def fixed_groups(values: np.ndarray) -> list[tuple[int, int]]:
+    """Return runs of what codes of numbers and dates have, as `Runs.of` takes them, given what each of GROUPS has."""
+    return [(start, int(values[group])) for start, group in _groups()]
 
 
 def text_cells(array: pa.Array) -> tuple[np.ndarray, list[str]]:
-    """Return the codes of an array of large_string, as int32, and the words of the codes FIXED, FIXED + 1, ...."""
+    """Return the codes of an array of large_string, as int64, and the words of the codes FIXED, FIXED + 1, ...."""
     if pa.types.is_dictionary(array.type):
         words = array.dictionary.cast(_TEXT)
         numbers = all_numbers(words)
@@ -198,7 +268,7 @@ def text_cells(array: pa.Array) -> tuple[np.ndarray, list[str]]:
         array = pc.dictionary_encode(array)
         words = array.dictionary
     codes, words = _distinct_cells(words) if numbers is None else (number_codes(numbers), [])
-    return np.concatenate([codes, np.array([MISSING], np.int32)]).take(indices(array), mode="wrap"), words
+    return np.concatenate([codes, np.array([MISSING])]).take(indices(array), mode="wrap"), words
 
 
 def indices(array: pa.DictionaryArray) -> np.ndarray:
@@ -225,7 +295,7 @@ def _marks():
 
 def _distinct_cells(array: pa.Array) -> tuple[np.ndarray, list[str]]:
     """Do what `text_cells` does, for distinct texts without a dictionary, not all of which are numbers."""
-    codes = np.full(len(array), MISSING, np.int32)
+    codes = np.full(len(array), MISSING, np.int64)
     array = pc.utf8_trim_whitespace(array)
     left = pc.and_not(array.is_valid(), pc.is_in(array, value_set=_marks()))
     readable = pc.match_substring_regex(array, _READABLE)
@@ -236,7 +306,7 @@ def _distinct_cells(array: pa.Array) -> tuple[np.ndarray, list[str]]:
     if not left.true_count:
         return codes, []
     encoded = pc.dictionary_encode(array if left.true_count == len(left) else array.filter(left))
-    codes[left.to_numpy(zero_copy_only=False)] = FIXED + encoded.indices.to_numpy(zero_copy_only=False)
+    codes[left.to_numpy(zero_copy_only=False)] = FIXED + encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
     return codes, [*map(shorten, encoded.dictionary.to_pylist())]
 
 
@@ -258,7 +328,7 @@ def _read(codes: np.ndarray, array: pa.Array, left: pa.Array, pattern: str, read
 
 def _other_forms(array: pa.Array) -> np.ndarray:
     """Return the codes of texts in the forms of `dpfast.tables.forms`, MISSING for others."""
-    codes, left = np.full(len(array), MISSING, np.int32), pa.array(np.ones(len(array), bool))
+    codes, left = np.full(len(array), MISSING, np.int64), pa.array(np.ones(len(array), bool))
     left = _read(codes, array, left, NUMBER, lambda found: number_codes(_each(number_of, found)))
     _read(codes, array, left, DATE, lambda found: date_codes(days_of(found)))
     return codes
@@ -383,7 +453,7 @@ class CodeColumn:
         """Return whether a bin is one code of numbers, the finest that is discovered, and ends at its only integer."""
         if high == 0:
             return low >= -2 * LEAST
-        return high == int(high) and high - low <= min(abs(high) / (1 << _BITS - 1), 0.5)
+        return high == int(high) and high - low <= min(abs(high) / 128, 0.5)
 
     def format_edge(self, edge: float) -> str:
         """Return an edge as text: a date as YYYY-MM-DD, or a number.
@@ -469,7 +539,7 @@ def bin_search(cuts: tuple[float, ...]) -> Callable[[np.ndarray], np.ndarray]:
     even = np.linspace(edges[0], edges[-1], k)
     step = (edges[-1] - edges[0]) / max(1, k - 1)
     if k < 4 or not np.isfinite(1 / step) or np.abs(edges - even).max() > 0.4 * step:
-        return _search_codes(edges)
+        return lambda x: np.searchsorted(edges, x)
     low, high = np.append(np.nan, edges), np.append(edges, np.nan)  # of what shares a code; NaN is no bound
 
     def below(x):
@@ -477,21 +547,5 @@ def bin_search(cuts: tuple[float, ...]) -> Callable[[np.ndarray], np.ndarray]:
         guess = np.minimum(((near - edges[0]) / step).astype(np.int32) + 1, k)  # wrong by one at most
         guess += (x > high[guess]).astype(np.int32)
         return guess - (x <= low[guess])
-
-    return below
-
-
-def _search_codes(edges):
-    """Do what `bin_search` does, by the codes of numbers; this is faster if few edges have the same code."""
-    if len(edges) < 32 or (most := np.bincount(of_edges := number_codes(edges)).max()) > 2:
-        return lambda x: np.searchsorted(edges, x)
-    first = np.cumsum(np.append(0, np.bincount(of_edges, minlength=FIXED)))
-    first, high = first.astype(np.min_scalar_type(len(edges))), np.append(edges, np.nan)
-
-    def below(x):
-        guess = first[number_codes(x)]
-        for _ in range(most):
-            guess += x > high[guess]
-        return guess
 
     return below

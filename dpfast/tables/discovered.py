@@ -12,9 +12,9 @@ from dpfast.tables.cells import (
     GROUPS,
     MISSING,
     CodeColumn,
-    date_ends,
+    Runs,
     fixed_groups,
-    number_ends,
+    last_codes,
     word_group,
 )
 from dpfast.tables.columns import Column, distinct, is_number, rising
@@ -124,23 +124,21 @@ def refuse_many(columns: int) -> None:
         )
 
 
-def codes_by_facts(made: CodeColumn, dtype: Any) -> tuple[np.ndarray, Callable]:
+def codes_by_facts(made: CodeColumn, dtype: Any) -> tuple[Runs, Callable]:
     """Return a code for each fixed code of cells, by the discovered facts, and a function from words to codes."""
-    fixed = np.full(FIXED, made.missing, dtype)
+    missing = made.missing
+    assert missing is not None
     if made.values or made.edges is None:
         place = {value: k for k, value in enumerate(made.values)}
         other = np.full(GROUPS, made.bins + made.other - 1, dtype)  # of each group; the last code is that of most
         other[[*made.groups]] = made.bins + np.arange(len(made.groups))
-        fixed[:MISSING] = fixed_groups(other)  # a number or a date is not a word
+        fixed = Runs.of([*fixed_groups(other), (MISSING, missing)], dtype)  # a number or a date is not a word
         return fixed, lambda word: place[word] if word in place else other[word_group(word)]
-    if made.dates:
-        fixed[:DATES] = _bins(made.edges, date_ends(), dtype)
-    else:
-        fixed[DATES:MISSING] = _bins(made.edges, number_ends(), dtype)
-    return fixed, lambda word: made.missing
+    runs = [(0, missing), *_bins(made.edges, dates=made.dates), (DATES if made.dates else MISSING, missing)]
+    return Runs.of(runs, dtype), lambda word: missing
 
 
-def places_of(numbers: Any, dates: Any, words: Any = None) -> tuple[np.ndarray, int, Callable | None]:
+def places_of(numbers: Any, dates: Any, words: Any = None) -> tuple[Runs, int, Callable | None]:
     """Return the place of each fixed code and of words, the number of places, and a function from words to places.
 
     Places are bins of numbers, then those of dates, then groups. None stands for edges of numbers or dates without
@@ -150,25 +148,26 @@ def places_of(numbers: Any, dates: Any, words: Any = None) -> tuple[np.ndarray, 
     of_numbers = 0 if numbers is None else len(numbers) + 1
     bins = of_numbers + (0 if dates is None else len(dates) + 1)
     size = bins + (0 if words is None else GROUPS)
-    places = np.full(FIXED + 1, size, np.uint16)
-    if words is not None:
-        places[:MISSING] = fixed_groups(np.arange(bins, size, dtype=np.uint16))
-    if numbers is not None:
-        places[DATES:MISSING] = _bins(numbers, number_ends(), np.uint16)
+    runs = [(0, size), (DATES, size)] if words is None else fixed_groups(np.arange(bins, size))
     if dates is not None:
-        places[:DATES] = _bins(dates, date_ends(), np.uint16, of_numbers)
+        runs = [*_bins(dates, of_numbers, dates=True), *(run for run in runs if run[0] >= DATES)]
+    if numbers is not None:
+        runs = [*(run for run in runs if run[0] < DATES), *_bins(numbers, dates=False)]
     published = frozenset(words or ())
+    places = Runs.of([*runs, (MISSING, size)], np.uint16)
     return places, size, None if words is None else lambda word: size if word in published else bins + word_group(word)
 
 
-def _bins(edges, ends, dtype, first=0):
-    """Return the bin of each code, given the largest number of each code except the last; the bins begin at `first`."""
-    codes = np.empty(len(edges) + 1, np.int64)  # of each bin
-    codes[:-1], codes[-1] = np.searchsorted(ends, edges, side="right"), len(ends) + 1
-    codes[1:] -= codes[:-1].copy()
-    return np.repeat(np.arange(first, first + len(codes), dtype=dtype), codes)
+def _bins(edges: Any, first: int = 0, *, dates: bool) -> list[tuple[int, int]]:
+    """Return the first code of each bin of numbers or of dates, and its number; they begin at `first`."""
+    last = last_codes(edges, dates=dates).tolist()
+    return [(0 if dates else DATES, first), *((code + 1, first + k) for k, code in enumerate(last, 1))]
 
 
-def look_up_codes(cells: np.ndarray, fixed: np.ndarray, of_words: np.ndarray) -> np.ndarray:
+def look_up_codes(cells: np.ndarray, fixed: Runs, of_words: np.ndarray) -> np.ndarray:
     """Return the codes of cells, from those of fixed codes and of words."""
-    return np.concatenate([fixed, of_words]).take(cells, mode="clip")
+    codes = fixed.take(cells)
+    if len(of_words):
+        words = np.flatnonzero(cells >= FIXED)
+        codes[words] = of_words[cells[words] - FIXED]
+    return codes

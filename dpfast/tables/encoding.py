@@ -29,7 +29,7 @@ from dpfast.tables.arrow import (
     numbers,
     texts,
 )
-from dpfast.tables.cells import SURVEYED, CodeColumn, bin_search, count_cells, date_codes, number_codes, survey_cells
+from dpfast.tables.cells import SURVEYED, CodeColumn, SurveyCells, bin_search, count_cells, date_codes, number_codes
 from dpfast.tables.classes import class_numbers
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.columns import Boolean, Category, Date, Numeric, coder, refuse_lacking, text_of
@@ -209,7 +209,7 @@ class Encoding:
         """Count the rows of each cell of the survey and of each word of the undeclared columns, and of each label."""
         labels = Counter() if self._labels is None else tally(*self._labels.read_all())
         every = [*zip(self._readers, self._stores, strict=True)]
-        fixed = [self._count(*each, survey_cells(), SURVEYED) for each in every]
+        fixed = [self._count(*each, SurveyCells(), SURVEYED) for each in every]
         return Counts(fixed, [self._words(reader.column, stores) for reader, stores in every], labels)
 
     def cells(self, looks: Sequence) -> list:
@@ -281,7 +281,7 @@ class Encoding:
         codes = self._storage(_dtype(made))
         if isinstance(reader.column, Discovered):
             fixed, of_word = codes_by_facts(made, _dtype(made))
-            of_words = self._of_words(store.words, of_word, fixed.dtype)
+            of_words = self._of_words(store.words, of_word, fixed.values.dtype)
             for block in slices(self.held, _CODED):
                 codes.append(look_up_codes(store.codes(block), fixed, of_words))
             return codes
@@ -435,7 +435,7 @@ class _Cells(_Reader):
     def codes(self, made, image):
         cells, words = image
         fixed, of_word = codes_by_facts(made, _dtype(made))
-        return look_up_codes(cells, fixed, np.fromiter(map(of_word, words), fixed.dtype, len(words)))
+        return look_up_codes(cells, fixed, np.fromiter(map(of_word, words), fixed.values.dtype, len(words)))
 
 
 READERS: dict[type, Callable] = {Numeric: _Numbers, Category: _Texts, Boolean: _Truths, Date: _Days, Discovered: _Cells}

@@ -92,7 +92,9 @@ def test_a_plan_costs_no_more_than_what_was_asked_for_and_nearly_all_of_it(colum
         return
     planned = plan(schema, epsilon, delta, neighbors, share=share, rows_per_unit=2)
     if not delta:
-        moved = 2 * len(columns) * 2 * (2 if neighbors == "replace" else 1)  # in both looks
+        pool = math.ceil(len(columns) / 2)
+        moved = 2 * (2 * len(columns) + pool) * (2 if neighbors == "replace" else 1)  # in all looks
+        assert planned.pool == pool
         assert planned.look.pure
         spent = Fraction(moved) / planned.look.scale
         assert spent + Fraction(planned.epsilon) == (1 if share == 1 else pytest.approx(1))

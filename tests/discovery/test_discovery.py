@@ -16,12 +16,14 @@ from dpfast.accounting.claims.composition import Composed
 from dpfast.accounting.curves.opening import opening_moves
 from dpfast.base.fitting import Fit
 from dpfast.base.transaction import reader_of
-from dpfast.discovery.survey import Spread, plan
+from dpfast.discovery.spread import Spread
+from dpfast.discovery.survey import discover, plan
 from dpfast.files.encodings import source_of
+from dpfast.mechanisms.opening import OpeningHistogram
 from dpfast.report.html import page
 from dpfast.report.text import column_line
 from dpfast.tables import Boolean, Schema
-from dpfast.tables.cells import GROUPS, fixed_groups, number_codes, word_group
+from dpfast.tables.cells import GROUPS, Runs, fixed_groups, number_codes, word_group
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.encoding import Encoding, encode
 
@@ -173,7 +175,9 @@ def test_a_survey_and_its_learner_cost_no_more_than_what_was_asked_for(name, nei
     planned = p.plan_survey("open")
     assert planned.labels.deviation == pytest.approx(planned.look.deviation / 4)
     assert planned.labels.least < planned.look.least / 4
-    moved = (2 if neighbors == "replace" else 1) * (16 + 16 + 4**2)  # 16 columns in each look, and labels count 4 times
+    moved = (2 if neighbors == "replace" else 1) * (
+        16 + 16 + 8 + 4**2
+    )  # columns of all looks, and labels count 4 times
     spent = moved / planned.look.deviation**2
     assert spent == pytest.approx(next(each.size for each in planned.cost if each.kind == "gaussian") ** 2)
     assert 0.7 < p.epsilon <= 1
@@ -442,8 +446,8 @@ def test_groups_that_are_clear_of_noise_have_codes_where_hardly_any_other_rows_a
     model = dpfast.HalfspaceClassifier(0.4, encoder_share=0.04, random_state=0).fit(frame, y)
     found = model.encoder_.schema_.columns[0]
     assert found.values == ("most",)
-    assert found.groups == tuple(sorted(map(word_group, ("one", "two"))))
-    assert found.code_columns()[0].size == 5  # and "other", and missing ones
+    assert {*found.groups} >= {*map(word_group, ("one", "two"))}
+    assert found.code_columns()[0].size <= 7  # with "other" and missing ones, and up to two groups of noise
 
 
 def test_rare_numbers_beside_a_common_one_have_a_bin_of_their_own(rng):
@@ -517,7 +521,8 @@ def test_labels_weigh_more_where_a_rare_one_would_be_missed():
 
 def test_groups_of_words_are_fixed():
     assert [word_group(word) for word in ("", "clerk", "smith")] == [0, 20, 43]
-    groups = fixed_groups(np.arange(GROUPS))[number_codes(np.array([-1e9, -1, 0, 1e-6, 1, 1.5, 2, 2.5, 1e300]))]
+    numbers = number_codes(np.array([-1e9, -1, 0, 1e-6, 1, 1.5, 2, 2.5, 1e300]))
+    groups = Runs.of(fixed_groups(np.arange(GROUPS)), np.int64).take(numbers)
     assert groups.tolist() == [59, 45, 0, 1, 8, 9, 9, 10, 40]
     table = pa.table({"x": ["a", "clerk", "0", "1.5", None]})
     column = Discovered("x", values=("a",), groups=GROUPS, cells=True)  # as in models of former versions
@@ -619,3 +624,79 @@ def test_counts_of_many_rows_fit_into_64_bits(columns):
     planned = plan(schema, 1, Fraction(1, 10**6), "replace", labels="open", share="auto", n=1 << 28)
     for histogram in (planned.look, planned.labels):
         assert histogram.unit << 28 <= 1 << 63
+
+
+OFFSETS = {
+    "latitude": lambda u: 48.05 + 0.2 * u,
+    "day": lambda u: 20150101 + (7 * u).astype(int) * 10_000 + (12 * u).astype(int) % 12 * 100,
+    "year": lambda u: (2015 + 8 * u).astype(int),
+    "order": lambda u: (1_000_000 + 20_000 * u).astype(int),
+    "far": lambda u: 1e9 + 1e-3 * u,
+    "below zero": lambda u: -273.15 + 0.01 * u,
+    "across a power": lambda u: 2.0**20 - 50 + 100 * u,
+    "a lump": lambda u: np.where(u < 0.2, 0.0, 2015 + 8 * u),
+    "some far away": lambda u: np.where((1000 * u) % 1 < 0.02, 100 * u, 48.05 + 0.2 * u),
+    "words, too": lambda u: np.where((1000 * u) % 1 < 0.2, "none", (48.05 + 0.2 * u).round(4).astype(str)).astype(
+        object
+    ),
+    "a week": lambda u: pd.Timestamp("2021-03-01") + pd.to_timedelta((7 * u).astype(int), unit="D"),
+}
+
+
+@pytest.mark.parametrize("name", OFFSETS)
+def test_numbers_that_are_close_together_beside_their_size_are_told_apart(name):
+    rng = np.random.default_rng(1)
+    u = rng.random(20_000)
+    frame = pd.DataFrame({"x": OFFSETS[name](u)})
+    y = (u > 0.57) ^ (rng.random(20_000) < 0.05)  # between whole numbers and days
+    lost = 0.1 * (name == "words, too")
+    model = dpfast.HalfspaceClassifier(random_state=0).fit(frame[:15_000], y[:15_000])
+    assert model.score(frame[15_000:], y[15_000:]) > 0.91 - lost - 0.05 * (name in ("year", "day", "a week", "a lump"))
+    assert model.encoder_.schema_.code_columns[0].size > 6
+
+
+def _paid_looks(monkeypatch, schema, table, seed, **given):
+    """The plan of a survey of a table, the deviations and the columns of its looks after the first one."""
+    looks, base = [], OpeningHistogram.codes
+
+    def codes(self, counts, rng=None):
+        looks.append(self)
+        return base(self, counts, rng)
+
+    cells = []
+    of_columns = Encoding.cells
+
+    def counted(self, wanted):
+        cells.append(sum(each is not None for each in wanted))
+        return of_columns(self, wanted)
+
+    monkeypatch.setattr(OpeningHistogram, "codes", codes)
+    monkeypatch.setattr(Encoding, "cells", counted)
+    encoding = Encoding(schema)
+    encoding.add(table)
+    planned = plan(schema, neighbors="replace", **given)
+    discover(encoding, encoding.counts(), planned, np.random.default_rng(seed), (), encoding.n)
+    return planned, [*zip(looks[-len(cells) :], cells, strict=True)]
+
+
+@pytest.mark.parametrize("delta", [1e-6, 0])
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("rows", [50, 3_000])
+def test_all_looks_together_cost_no_more_than_their_columns_and_the_pool(rows, seed, delta, monkeypatch):
+    rng = np.random.default_rng(seed)
+    u = rng.random((rows, 5))
+    table = {
+        "a": 48 + u[:, 0] / 9,
+        "b": u[:, 1],
+        "c": 1e9 + u[:, 2],
+        "d": (2015 + 8 * u[:, 3]).astype(int),
+        "e": u[:, 4] - 7,
+    }
+    schema = Schema([Discovered(name, reads="number") for name in table])
+    planned, looks = _paid_looks(monkeypatch, schema, table, seed, epsilon=8.0, delta=delta)
+    base = planned.look
+    paid = [columns * (base.deviation / look.deviation) ** (1 if base.pure else 2) for look, columns in looks]
+    assert all(look.unit == base.unit and look.pure == base.pure for look, _ in looks)
+    assert sum(paid) <= (planned.columns + planned.pool) * (1 + 1e-9)
+    assert len(looks) > 2 or rows == 50
+    assert sum(paid) > planned.columns

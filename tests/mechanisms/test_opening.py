@@ -120,3 +120,53 @@ def test_counts_that_do_not_fit_into_64_bits_are_cut_and_not_refused(rng):
         kept = pytest.approx(min(rows, 1 << 27), abs=100)
         assert look.words(Counter({"a": rows}), rng) == {"a": kept}
         assert look.codes(np.array([rows, 0]), rng).tolist() == [kept, pytest.approx(0, abs=100)]
+
+
+def _steered(law, paid, looks, epsilon):
+    """The largest divergence of looks of one count that moves by 1, under any rule: by dynamic programming.
+
+    The pool is paid out in quarters; a state is the logarithm of the ratio so far, on a grid, and what is left.
+    """
+    grid = np.linspace(-12, 12, 2401)
+    left = paid * 4 + 1
+    ends = np.maximum(0, -np.expm1(np.minimum(epsilon - grid, 0)))
+    values = [ends] * left
+    for _ in range(looks):
+        new = []
+        for quarters in range(left):
+            best = values[quarters].copy()
+            for spent in range(1, quarters + 1):
+                p, ratio = law(spent / 4)
+                after = sum(
+                    c * np.interp(grid + r, grid, values[quarters - spent]) for c, r in zip(p, ratio, strict=True)
+                )
+                best = np.maximum(best, after)
+            new.append(best)
+        values = new
+    return np.interp(0.0, grid, values[-1])
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+def test_no_rule_that_steers_later_looks_by_earlier_ones_costs_more_than_what_was_paid(epsilon, neighbors):
+    """A look of a column for which s are paid has noise sigma / sqrt(s); which s is chosen by what was seen."""
+    sigma, pool = 6.0, 2
+    moved = opening_moves(1, neighbors)  # two counts move under "replace": one that moves by sqrt(2) is their sum
+
+    def law(paid):
+        """The chances of a look under one table, and the logarithms of the ratios to the other."""
+        scale = sigma / math.sqrt(paid)
+        steps = np.arange(-math.ceil(9 * scale), math.ceil(9 * scale) + 1)
+        chance = np.exp(-(steps**2) / (2 * scale**2))
+        chance /= chance.sum()
+        for _ in range(moved - 1):
+            chance = np.convolve(chance, chance)
+        shift = np.arange(len(chance)) - len(chance) // 2
+        return chance, (moved - 2 * shift) / (2 * scale**2)
+
+    mu = math.sqrt(opening_moves(pool, neighbors)) / sigma
+    cdf = lambda x: 0.5 * math.erfc(-x / math.sqrt(2))  # noqa: E731
+    curve = cdf(mu / 2 - epsilon / mu) - math.exp(epsilon) * cdf(-mu / 2 - epsilon / mu)
+    grid = (1 + math.exp(epsilon)) * opening_moves(pool, neighbors) / (24 * sigma**2)
+    found = _steered(law, pool, 2, epsilon)
+    assert curve * 0.98 <= found <= curve + grid

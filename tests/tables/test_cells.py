@@ -11,17 +11,19 @@ from dpfast.tables.cells import (
     DATES,
     FIXED,
     MISSING,
-    NUMBERS,
     SURVEYED,
+    SURVEYED_DATES,
     SURVEYED_MISSING,
     SURVEYED_NUMBERS,
     ZERO,
+    SurveyCells,
+    compact_cells,
     count_cells,
     date_codes,
-    date_ends,
+    expand_cells,
+    last_codes,
     number_codes,
-    number_ends,
-    survey_cells,
+    numbers_of,
     survey_ends,
     text_cells,
 )
@@ -29,43 +31,68 @@ from dpfast.tables.cells import (
 TEXT = pa.large_string()
 
 
-@given(st.lists(st.floats(allow_nan=False), min_size=1, max_size=50))
+numbers = st.lists(st.floats(allow_nan=False), min_size=1, max_size=50)
+
+
+@given(numbers, st.floats(allow_nan=False, allow_infinity=False))
 @settings(deadline=None)
-def test_a_number_has_the_code_whose_end_is_the_first_at_or_above_it(values):
-    ends = number_ends()
-    np.testing.assert_array_equal(number_codes(np.array(values)), DATES + np.searchsorted(ends, values))
+def test_the_code_of_a_number_tells_on_which_side_of_an_edge_it_is(values, edge):
+    values = np.array(values)
+    values = np.where(abs(values) < 2.0**-20, 0.0, values.clip(-(2.0**44), 2.0**44))
+    edge = 0.0 if abs(edge) < 2.0**-20 else min(max(edge, -(2.0**44)), 2.0**44)
+    np.testing.assert_array_equal(number_codes(values) <= last_codes([edge], dates=False), values <= edge)
 
 
-def test_ends_rise_and_powers_of_two_are_among_them():
-    ends = number_ends()
-    assert len(ends) == NUMBERS - 1
-    assert (np.diff(ends) > 0).all()
-    assert np.isin([0.0, 1.0, 2.0, 1024.0, -64.0, 2.0**-19], ends).all()
+@given(numbers)
+@settings(deadline=None)
+def test_numbers_have_codes_of_their_own_but_for_the_smallest_and_the_largest(values):
+    values, codes = np.array(values), number_codes(np.array(values))
+    again = numbers_of(codes)
+    usual = (values == 0) | ((abs(values) > 2.0**-20) & (abs(values) < 2.0**44))
+    np.testing.assert_array_equal(again[usual], values[usual])
+    np.testing.assert_array_equal(number_codes(again), codes)
+
+
+def test_codes_of_numbers_lie_between_those_of_dates_and_that_of_a_missing_cell():
+    codes = number_codes(np.array([-np.inf, -(2.0**44), -1.0, 0.0, 1e-9, 1.0, np.nextafter(1, 2), 2.0**44, np.inf]))
+    assert (np.diff(codes) >= 0).all()
+    assert (codes[0], codes[-1]) == (DATES, MISSING - 1)
     assert number_codes(np.array([0.0, -0.0, np.nan])).tolist() == [ZERO, ZERO, MISSING]
 
 
 def test_a_cell_of_a_table_is_in_one_cell_of_the_survey():
     numbers, days = survey_ends()
-    places = survey_cells()
-    assert (np.diff(places[DATES:MISSING]) >= 0).all()
-    assert (np.diff(places[:DATES]) >= 0).all()
-    every = count_cells(np.arange(FIXED + 3), places, SURVEYED)  # with three words
-    assert (every.sum(), every.min(), len(every)) == (FIXED, 1, SURVEYED)
-    assert np.isin(days, date_ends()).all()
-    given = np.array([-np.inf, -3.0, -(2.0**-20), 0.0, 2.0**-20, 1.0, 1.5, 2.0, 1e300, np.inf])
-    np.testing.assert_array_equal(places[number_codes(given)], np.searchsorted(numbers, given))
-    assert [SURVEYED_NUMBERS // 2 + k for k in (0, 1, 20, 21, 64)] == [
-        places[number_codes(np.array([x]))[0]] for x in (0.0, 2.0**-20, 1.0, 2.0, np.inf)
-    ]
-    assert places[number_codes(np.array([np.nan]))].tolist() == [SURVEYED_MISSING]
+    places = SurveyCells()
+    given = np.array([-np.inf, -3.0, -2.5, -(2.0**-20), 0.0, 2.0**-20, 1.0, 1.5, 2.0, 3.0, 3.5, 1e300, np.inf])
+    whole = (given == np.floor(given)) & (given != 0)
+    expected = np.searchsorted(numbers, given) + np.where(whole, SURVEYED_NUMBERS, 0)
+    expected[[0, 3]] = 0, SURVEYED_NUMBERS // 2  # the least number has a code with fractions, -2^-20 that of zero
+    np.testing.assert_array_equal(places.take(number_codes(given)), expected)
+    every = np.concatenate([np.arange(DATES), number_codes(given), MISSING + np.arange(4)])  # with three words
+    cells = places.take(every)
+    assert (cells[-4], *cells[-3:]) == (SURVEYED_MISSING, SURVEYED, SURVEYED, SURVEYED)
+    assert (np.diff(cells[:DATES]) >= 0).all()
+    assert (cells[0], cells[DATES - 1]) == (SURVEYED_DATES, SURVEYED_MISSING - 1)
+    np.testing.assert_array_equal(np.flatnonzero(np.diff(cells[:DATES])), days + 25567)
+    assert count_cells(every, places, SURVEYED).sum() == len(every) - 3
 
 
 @given(st.lists(st.dates(dt.date(1900, 1, 1), dt.date(2079, 6, 1)), min_size=1, max_size=20))
 @settings(deadline=None)
 def test_the_survey_counts_dates_by_their_year(dates):
     days = np.array([(each - dt.date(1970, 1, 1)).days for each in dates], float)
-    years = survey_cells()[date_codes(days)] - SURVEYED_NUMBERS + 1900
+    years = SurveyCells().take(date_codes(days)) - SURVEYED_DATES + 1900
     assert years.tolist() == [each.year for each in dates]
+
+
+@given(st.lists(st.sampled_from([MISSING, FIXED, FIXED + 300, 5, 40_000, 0.5, 3.0, -7.0, 1e5, 1e9, 2.0**40])))
+@settings(deadline=None)
+def test_compact_cells_are_the_cells(cells):
+    codes = np.array([number_codes(np.array([x]))[0] if isinstance(x, float) else x for x in cells], np.int64)
+    compact = compact_cells(codes)
+    np.testing.assert_array_equal(expand_cells(compact), codes)
+    whole = all(not isinstance(x, float) or (x == int(x) and abs(x) < 2**29) for x in cells)
+    assert (compact.dtype.itemsize <= 4) == whole
 
 
 @given(st.lists(st.dates(dt.date(1800, 1, 1), dt.date(2200, 1, 1)), min_size=1, max_size=20))

@@ -23,6 +23,13 @@ N(0, 1), if w columns with the same threshold have d_i = d / w each. In j the fi
 along a curve whose slope falls, so that the maximum over real j is not always at an end: the maximum is taken over all
 j = 1 .. k, or, for k above 1000, of both terms apart.
 
+**Looks that follow.** Let a first look count p columns and labels of weight c, and let p columns more and a pool of g
+columns be paid for. A later look of q columns for which s are paid has sqrt(q / s) times the noise of the first one, or
+more. Then q, s, the cells and whether there is another look may be any functions of earlier releases, as long as all s
+together are at most p + g whatever these are: the claim of all looks is that of one that moves as 2 p + g + c^2
+columns. What is not paid for at the end may go to other sums of the same survey, and to nothing else: a draw or a list
+with a larger exponent would not be covered. With discrete Laplace noise the same holds for q / s times the scale.
+
 **Beside a learner.** A survey of share s comes before a learner that may depend on its outcome. The claim of both is
 (epsilon, delta), and d bounds the probability that a lone word or label is published. The learner is told a smaller
 budget (e, f) to calibrate itself to. Which budget this is depends on what its releases are:

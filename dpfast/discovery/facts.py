@@ -1,0 +1,254 @@
+"""Facts about undeclared columns: numbers, dates and words with their bins, from the counts of a survey.
+
+A `ColumnFacts` takes over the looks of `dpfast.discovery.survey` at one column. Everything is computed from released
+counts, and is defined for every outcome.
+"""
+
+import math
+import sys
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from dpfast.discovery.spread import BINS, LIKELY, SURE, Part, Spread
+from dpfast.kernels.own import frozen
+from dpfast.mechanisms.opening import OpeningHistogram
+from dpfast.tables.cells import (
+    GROUPS,
+    LEAST,
+    SURVEYED_DATES,
+    SURVEYED_MISSING,
+    SURVEYED_NUMBERS,
+    CodeColumn,
+    survey_ends,
+)
+from dpfast.tables.columns import Category, Numeric
+from dpfast.tables.discovered import Discovered
+from dpfast.tables.schema import Schema
+
+MOST_WORDS = 250  # discovered for one column
+FEW = 0.02  # there are edges beyond the cells that hold rows, unless clearly less than this share is in none of them
+SOME = 0.1  # a column of texts has numbers, or dates, if at least this share of the counted rows has them
+NUMBERS = 1 / 3  # a column of texts has no words but those found, if this share of the rows is seen to have numbers
+COMMON = 32  # a word is common if one in so many rows has it; where none could be published, other words are grouped
+_MOST_EDGES = 4 * BINS  # of the numbers or dates of a column
+_WIDEST_EDGES, _WIDEST_WORDS = tuple(map(float, range(_MOST_EDGES))), tuple(map(str, range(MOST_WORDS)))
+LARGEST = 2.0**44
+FIRST_DAY, LAST_DAY = -25568.0, 39969.0  # ends of the days that have codes of their own
+_POWERS = 2.0 ** np.arange(-8, 21, 2)
+_USUAL = np.concatenate([-_POWERS[::-1], [0.0], _POWERS])  # edges of numbers where nothing is clear of noise
+_USUAL_DAYS = np.arange(-18263.0, 21916.0, 1461.0)  # and of dates: every four years from 1920 to 2030
+
+
+def widest(schema: Schema) -> list[CodeColumn]:
+    """Return columns of codes that are at least as wide as those of the schema can be after the survey."""
+    made: list[CodeColumn] = []
+    for column in schema.columns:
+        if not column.to_find:
+            made += column.code_columns()
+            continue
+        numbers = CodeColumn(column.name, _WIDEST_EDGES, 0.0, float(_MOST_EDGES), nullable=True)
+        words = CodeColumn(column.name, values=_WIDEST_WORDS, other=GROUPS, nullable=True)
+        if isinstance(column, Numeric):
+            edges = tuple(map(float, range(int(column.edges) - 1)))
+            made.append(CodeColumn(column.name, edges, 0.0, float(column.edges), nullable=True))
+        elif isinstance(column, Category):
+            made.append(words)
+        else:
+            text = isinstance(column, Discovered) and column.reads == "text"
+            made += [numbers, numbers, words] if text else [numbers]
+    return made
+
+
+def holds_words(column):
+    return bool(column.to_find) and (
+        isinstance(column, Category) or (isinstance(column, Discovered) and column.reads == "text")
+    )
+
+
+class ColumnFacts:
+    """A column whose facts are discovered: its counts of the first look, and then of the second one."""
+
+    def __init__(self, column: Any, noisy: np.ndarray | None, words: dict, look: OpeningHistogram, rows: float):
+        self.column, self._total, self._noise = column, rows, look.deviation
+        self._words = dict([*words.items()][:MOST_WORDS])
+        self.numbers: Part | None = None
+        self.dates: Part | None = None
+        self._missing = 0.0
+        self._grouped = COMMON * look.least > rows and holds_words(column) and noisy is not None
+        self._groups: tuple = ()
+        if noisy is None:
+            return
+        ends, days = _all_ends()
+        dates = Part(noisy[SURVEYED_DATES:SURVEYED_MISSING], self._noise, days, _day, True)
+        for name, part in (("numbers", self._numbers(noisy, ends)), ("dates", dates)):
+            if part.rows and self._holds(name, part.rows):
+                setattr(self, name, part)
+        self._missing = noisy[SURVEYED_MISSING] if noisy[SURVEYED_MISSING] > SURE * self._noise else 0.0
+
+    def _numbers(self, noisy, ends):
+        """Return the numbers of the column, which are whole by its type, or if no others are clear of noise."""
+        others, wholes = noisy[:SURVEYED_NUMBERS].copy(), noisy[SURVEYED_NUMBERS:SURVEYED_DATES].copy()
+        zero = SURVEYED_NUMBERS // 2
+        wholes[zero], others[zero] = others[zero], 0.0
+        clear = Spread.clear(others, self._noise, ends).total > 0
+        if self._typed_whole() or (not clear and Spread.clear(wholes, self._noise, ends).total):
+            return Part(wholes, self._noise, ends, _whole, True)
+        if not clear:
+            return Part(others, self._noise, ends, _number, False)
+        seen = sum(np.where(each > LIKELY * self._noise, each, 0.0) for each in (others, wholes))
+        return Part(seen, self._noise, ends, _number, False)
+
+    def _typed_whole(self):
+        return isinstance(self.column, Discovered) and self.column.reads == "integer"
+
+    def _holds(self, name, rows):
+        """Return whether the column has numbers or dates, by its type, or by so many rows with them."""
+        if isinstance(self.column, Numeric):
+            return name == "numbers"
+        reads = self.column.reads
+        if reads == "text":
+            return rows > SOME * self._total
+        return (reads == "date") == (name == "dates")
+
+    @property
+    def counted(self) -> bool:
+        """Return whether the last look has cells for the column."""
+        return self.numbers is not None or self.dates is not None or self._grouped
+
+    @property
+    def rows(self) -> float:
+        """Return how many rows are seen to have numbers, or dates, whichever are more."""
+        return max(0.0 if part is None else part.rows for part in (self.numbers, self.dates))
+
+    def parts(self) -> tuple | None:
+        """Return the edges of the parts of cells that are to be narrowed, of numbers and of dates; None if none is.
+
+        Nothing is narrowed of which more rows may be elsewhere, where noise hides them.
+        """
+        unseen = self._total - self.known()
+        seen = [None if part is None or part.rows < unseen else part for part in (self.numbers, self.dates)]
+        self._edges = [None if part is None else part.parts() for part in seen]
+        return None if all(each is None for each in self._edges) else tuple(self._edges)
+
+    def narrow(self, noisy: np.ndarray, deviation: float) -> None:
+        """Take over the noisy counts of a narrowing."""
+        self._share(noisy, deviation, Part.narrow)
+
+    def cells(self, deviation: float) -> tuple:
+        """Return the edges of the cells of the last look, of numbers and of dates, and the words that have no group.
+
+        None stands for no such cells, or for no groups.
+        """
+        self._edges = [None if part is None else part.cells(deviation) for part in (self.numbers, self.dates)]
+        return *self._edges, tuple(self._words) if self._grouped else None
+
+    def _share(self, noisy, deviation, take):
+        """Let the numbers and the dates take over the counts of their cells; return the others."""
+        for part, edges in zip((self.numbers, self.dates), self._edges, strict=True):
+            if edges is not None:
+                take(part, noisy[: len(edges) + 1], edges, deviation)
+                noisy = noisy[len(edges) + 1 :]
+        return noisy
+
+    def look(self, noisy: np.ndarray, deviation: float) -> None:
+        """Take over the noisy counts of the last look; a text column has what the first and the last one see."""
+        noisy = self._share(noisy, deviation, Part.look)
+        for name in ("numbers", "dates"):
+            part = getattr(self, name)
+            if part is not None and not part.confirmed and isinstance(self.column, Discovered):
+                setattr(self, name, part if self.column.reads != "text" else None)
+        clear = np.flatnonzero(noisy > LIKELY * deviation)
+        left = self._total - self.known() - noisy[clear].sum()
+        many = left > SOME * self._total or not (len(clear) or self._words or self.numbers or self.dates)
+        self._groups = () if not self._grouped else tuple(range(GROUPS) if many else clear.tolist())
+
+    def known(self):
+        """Return the number of rows whose cells have discovered values or are missing; 0 if no value has."""
+        rows = sum(part.rows for part in (self.numbers, self.dates) if part is not None) + sum(self._words.values())
+        return rows + self._missing
+
+    def noise(self) -> float:
+        """Return the deviation of the noise in the number of rows whose cells are known."""
+        held = [part.held for part in (self.numbers, self.dates) if part is not None]
+        return self._noise * math.sqrt(sum(held) + len(self._words) + 1)
+
+    def _of_numbers(self, words):
+        """Return whether a column of texts is one of numbers: many rows are seen to have one, and no word was found."""
+        return (
+            not words and self.dates is None and self.numbers is not None and self.numbers.every > NUMBERS * self._total
+        )
+
+    def facts(self):
+        """Return the facts that the column leaves open."""
+        if isinstance(self.column, Category):
+            return {"values": tuple(sorted(self._words))}
+        if isinstance(self.column, Numeric):
+            return _numeric(self.column, self.numbers)
+        facts: dict[str, Any] = {"cells": True} | ({"groups": self._groups} if self._groups else {})
+        reads, values = self.column.reads, tuple(sorted(self._words))
+        left = self._total - self.known()
+        few, mixed = FEW * self._total, reads == "text" and not self._of_numbers(values)
+        clear = left > max(SOME * self._total, SURE * self._noise)
+        if self.numbers is not None:
+            beyond = _USUAL if left > few and not mixed else _USUAL[:0] if left > few - LIKELY * self._noise else None
+            facts |= {"numbers": tuple(self.numbers.edges(BINS, beyond).tolist()), "ends": self.numbers.between()}
+        elif reads in ("number", "integer"):
+            edges = np.unique(np.floor(_USUAL)) if reads == "integer" else _USUAL
+            facts |= {"numbers": tuple(edges.tolist()), "ends": (0.0, 0.0)}
+        if self.dates is not None:
+            beyond = _USUAL_DAYS[: 0 if left <= few or reads == "text" else None]
+            beyond = beyond if left > few - LIKELY * self._noise else None
+            facts |= {"dates": tuple(self.dates.edges(BINS, beyond).tolist()), "days": self.dates.between()}
+        elif reads == "date":
+            facts |= {"dates": tuple(_USUAL_DAYS.tolist()), "days": (0.0, 0.0)}
+        if values or (mixed and (clear or not {"numbers", "dates"} & {*facts})):
+            facts["values"] = values
+        if "values" not in facts:
+            facts.pop("groups", None)
+        return facts
+
+
+@cache
+def _all_ends():
+    """Return the ends of the cells of the first look, of numbers and of dates."""
+    numbers, days = survey_ends()
+    return (
+        frozen(np.concatenate([[-LARGEST], numbers, [LARGEST]])),
+        frozen(np.concatenate([[FIRST_DAY], days, [LAST_DAY]])),
+    )
+
+
+def _number(numbers):
+    """Return numbers that codes tell apart: the smallest ones have one code."""
+    return np.where(abs(numbers) < LEAST, np.where(numbers > 0, LEAST, 0.0), numbers).clip(-LARGEST, LARGEST)
+
+
+def _whole(numbers):
+    return np.floor(numbers).clip(-LARGEST, LARGEST)
+
+
+def _day(days):
+    return np.floor(days).clip(FIRST_DAY, LAST_DAY)
+
+
+def _numeric(column, found):
+    """Return the bounds and edges that a declared column of numbers leaves open."""
+    least, most = (0.0, 0.0) if found is None else found.between()
+    floor = 0.0 if column.spacing == "logarithmic" else -math.inf  # of bounds
+    facts = {}
+    if column.high is None:
+        lowest = floor if column.low is None else column.low
+        beyond = 2.0**-20 if lowest == 0 else max(2 * lowest, math.nextafter(lowest, math.inf))
+        facts["high"] = most if most > lowest else min(beyond, sys.float_info.max)
+    if column.low is None:
+        highest = facts.get("high", column.high)
+        below = highest / 2 if highest > 0 else math.nextafter(highest, -math.inf)
+        facts["low"] = least if floor < least < highest else below
+    low, high = facts.get("low", column.low), facts.get("high", column.high)
+    if "edges" in column.to_find:
+        bins = int(column.edges)
+        edges = [] if found is None else np.unique(found.quantiles(np.arange(1, bins) / bins)).tolist()
+        facts["edges"] = tuple(edge for edge in edges if low <= edge <= high) or (low,)
+    return facts

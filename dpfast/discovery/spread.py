@@ -1,0 +1,265 @@
+"""Noisy numbers of rows along the numbers or the dates of a column, and the edges of bins that follow from them.
+
+A look counts rows in cells. `Spread` is what is known of them: cells with their ends and noisy numbers of rows. `Part`
+takes over one look after another: the first one finds the powers of two that hold rows, narrowings find the place of
+rows that lie in one or two of them, and the last look gives the shape. Everything is a function of released counts and
+public numbers.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dpfast.tables.cells import LEAST
+
+BINS, CELLS = 32, 128  # of numbers or dates of a column: at most about so many bins, and cells of the second look
+LEAST_BINS = 16  # and at least so many bins, even if the rows of each are not clear of noise
+SURE, LIKELY = 4.0, 2.5  # deviations from which a cell holds rows, and from which it does beside another one, or again
+TAIL = 0.005  # share of the rows that may lie beyond either end, or that are too few for a bin
+LEAST_CELL = 1.4  # deviations of its noise that a cell of the last look should have in rows
+PARTS = 512  # of a cell that is narrowed
+CONCENTRATED, MOST = 2, 0.75  # so many cells are narrowed if no others hold rows, or one with this share of the rows
+NARROWABLE = 8.0  # deviations of noise that the rows of a cell must have so that it is narrowed
+NEARLY = 31 / 32  # of the rows of a cell lie within the part to which it is narrowed
+NARROWER = 8  # a cell is narrowed again if it became narrower by this factor
+FEWEST = 4  # ends of parts, fewer than which show nothing
+
+
+class Spread:
+    """Noisy numbers of rows in cells of numbers or of dates, and edges of bins that follow from them.
+
+    `ends` are the ends of all cells, in increasing order, and `rows` are at least 0. Rows are assumed to be spread
+    evenly within a cell. If all numbers are `whole`, edges lie at whole numbers.
+    """
+
+    def __init__(self, rows: np.ndarray, ends: np.ndarray, whole: bool = False):
+        self.rows, self._ends, self.whole = rows, ends, whole
+        self.total = float(rows.sum())
+
+    @classmethod
+    def clear(cls, noisy: np.ndarray, deviation: float, ends: np.ndarray, whole: bool = False) -> "Spread":
+        """Return the cells with the counts that are clear of noise, alone or beside another one."""
+        likely = noisy > LIKELY * deviation
+        if not likely.any():
+            return cls(np.zeros(len(noisy)), ends, whole)
+        beside = np.zeros(len(noisy), bool)
+        beside[:-1] = likely[1:]
+        beside[1:] |= likely[:-1]
+        rows = np.where((noisy > SURE * deviation) | (likely & beside), noisy, 0.0)
+        if np.count_nonzero(rows) > BINS:
+            rows[np.argsort(-rows, kind="stable")[BINS:]] = 0.0
+        return cls(rows, ends, whole)
+
+    def refined(
+        self, noisy: np.ndarray, deviation: float, ends: np.ndarray, snap: Callable, before: float = math.inf
+    ) -> "tuple[Spread, Spread]":
+        """Return the cells that the last look confirms, which counts parts of the cells, and their rows in these parts.
+
+        `ends` are those of the parts, in the form that `snap` gives to ends. A cell is confirmed if its parts have more
+        than half of its rows together, or if these and its own, with the deviation `before`, are clear of noise. A part
+        between two cells that hold rows, none of which was clear in the first look, has its own rows if they are:
+        around 0 there are many cells, each with few rows.
+        """
+        kept, parts = np.zeros(len(self.rows)), np.where(noisy > LIKELY * deviation, noisy, 0.0)
+        cells = np.flatnonzero(self.rows)
+        bounds = np.searchsorted(ends, snap(self._ends[[cells, cells + 1]])).T.tolist()
+        places = [slice(first, max(last, first + 1)) for first, last in bounds]  # own parts, or one that it shares
+        for within in places:
+            parts[within] = 0.0
+        for cell, within in zip(cells.tolist(), places, strict=True):
+            rows, again = float(self.rows[cell]), float(noisy[within].sum())
+            variance = deviation**2 * len(noisy[within])
+            weight = variance / before**2
+            clear = again + weight * rows > SURE * math.sqrt(variance * (1 + weight))
+            if 2 * again > rows or clear:
+                kept[cell] = rows
+                parts[within] += _halved(noisy[within].tolist(), rows, deviation)
+        return Spread(kept, self._ends, self.whole), Spread(parts, ends, self.whole)
+
+    def intervals(self) -> list:
+        """Return the lower and upper ends and the rows of the cells that hold rows."""
+        held = np.flatnonzero(self.rows)
+        return np.stack([self._ends[held], self._ends[held + 1], self.rows[held]], axis=1).tolist()
+
+    @classmethod
+    def of_intervals(cls, held: list["Held"], whole: bool) -> "Spread":
+        """Return cells that hold rows, and gaps between them, from disjoint and increasing intervals."""
+        ends = np.unique([end for low, high, *_ in held for end in (low, high)])
+        rows = np.zeros(len(ends) - 1)
+        for low, _, some, _ in held:
+            rows[np.searchsorted(ends, low)] = some
+        return cls(rows, ends, whole)
+
+    def held(self) -> np.ndarray:
+        """Return the ends of the cells that hold rows."""
+        cells = np.flatnonzero(self.rows)
+        return np.union1d(self._ends[cells], self._ends[cells + 1])
+
+    def divided(self, cells: int, least: float) -> np.ndarray:
+        """Return the ends of about so many cells, spread over those that hold rows, with at least so many rows each."""
+        made = []
+        held = np.flatnonzero(self.rows)
+        for rows, low, high in np.stack([self.rows[held], self._ends[held], self._ends[held + 1]], axis=1).tolist():
+            parts = max(1, int(min(cells * rows / self.total, rows / least)))
+            made.append(low + np.arange(parts) * ((high - low) / parts))
+        return np.unique(np.concatenate([*made, self._ends[held + 1]]))
+
+    def below(self, numbers: np.ndarray) -> np.ndarray:
+        """Return the rows at or below each number."""
+        return np.interp(numbers, self._ends, np.concatenate([[0.0], np.cumsum(self.rows)]))
+
+    def quantiles(self, ranks: Any) -> np.ndarray:
+        """Return the numbers at these shares of the rows; whole numbers, or lower ends of cells, if all are whole."""
+        below = np.concatenate([[0.0], np.cumsum(self.rows)])
+        wanted = np.asarray(ranks) * self.total
+        cell = np.searchsorted(below[1:-1], wanted)
+        part = (wanted - below[cell]) / np.where(self.rows[cell] > 0, self.rows[cell], 1.0)
+        low, high = self._ends[cell], self._ends[cell + 1]
+        at = low + (high - low) * np.clip(part, 0, 1)
+        return np.where(self.whole & (part < 1), np.maximum(np.floor(at), low), at)
+
+    def parting(self, edges: np.ndarray) -> np.ndarray:
+        """Return the edges that separate rows: between each one and the one before, and beyond the last, are some."""
+        kept, before, some = [], 0.0, self.total * TAIL
+        for edge, below in zip(edges.tolist(), self.below(edges).tolist(), strict=True):
+            if below - before > some and self.total - below > some:
+                kept.append(edge)
+                before = below
+        return np.array(kept)
+
+
+def _halved(noisy, rows, deviation):
+    """Return so many rows divided among cells, evenly but where the noisy counts of two halves clearly differ."""
+    size, half = len(noisy), len(noisy) // 2
+    if size == 1:
+        return [rows]
+    first, second, share = sum(noisy[:half]), sum(noisy[half:]), half / size
+    if abs(first / half - second / (size - half)) > LIKELY * deviation * math.sqrt(1 / half + 1 / (size - half)):
+        first = first if first >= LIKELY * deviation * math.sqrt(half) else 0.0
+        second = second if second >= LIKELY * deviation * math.sqrt(size - half) else 0.0
+        share = first / (first + second) if first or second else share
+    return _halved(noisy[:half], rows * share, deviation) + _halved(noisy[half:], rows * (1 - share), deviation)
+
+
+class Held(NamedTuple):
+    """An interval that holds so many rows, and whether it may be narrowed."""
+
+    low: float
+    high: float
+    rows: float
+    wide: bool = True
+
+
+class Part:
+    """The numbers or the dates of a column, and what is known of them after each look.
+
+    `snap` maps numbers to possible edges: any numbers, or whole ones.
+    """
+
+    def __init__(self, noisy: np.ndarray, deviation: float, ends: np.ndarray, snap: Callable, whole: bool):
+        self._snap, self._deviation = snap, deviation
+        self._first = self._spread = Spread.clear(noisy, deviation, ends, whole)
+        self.rows = self.every = self._first.total
+        held = [Held(*each) for each in self._first.intervals()]
+        self._held = [each._replace(wide=len(self._divided(each)) > FEWEST) for each in held]
+        self._outer = np.array([])  # ends of the cells of the first look, once they are narrowed
+        self.confirmed = False
+
+    def _divided(self, held):
+        """Return the ends of the parts of an interval."""
+        return np.unique(self._snap(held.low + np.arange(PARTS + 1) * ((held.high - held.low) / PARTS)))
+
+    def _to_narrow(self):
+        wide = [each for each in self._held if each.wide]
+        return wide if len(wide) <= CONCENTRATED else [each for each in wide if each.rows > MOST * self.rows]
+
+    @property
+    def held(self) -> int:
+        """Return the number of cells that hold rows."""
+        return int(np.count_nonzero(self._first.rows))
+
+    def parts(self) -> np.ndarray | None:
+        """Return the ends of the parts of the intervals that are to be narrowed, or None."""
+        cells = [self._divided(each) for each in self._to_narrow()]
+        return np.unique(np.concatenate(cells)) if cells else None
+
+    def narrow(self, noisy: np.ndarray, edges: np.ndarray, deviation: float) -> None:
+        """Take over the counts of the parts, of which the first and the last lie outside of all edges."""
+        self._outer = self._first.held() if not len(self._outer) else self._outer
+        chosen = self._to_narrow()
+        for k, each in enumerate(self._held):
+            if each in chosen:
+                ends = self._divided(each)
+                first = int(np.searchsorted(edges, ends[0])) + 1
+                start, stop = shortest(noisy[first : first + len(ends) - 1], each.rows, deviation)
+                low, high = ends[[start, stop]].tolist()
+                self._held[k] = narrowed = Held(low, high, each.rows)
+                again = (stop - start) * NARROWER < len(ends) and len(self._divided(narrowed)) > FEWEST
+                self._held[k] = narrowed._replace(wide=again)
+        self._first = self._spread = Spread.of_intervals(self._held, self._first.whole)
+
+    def cells(self, deviation: float) -> np.ndarray:
+        """Return the edges of the cells of the last look."""
+        divided = self._first.divided(CELLS, LEAST_CELL * deviation)
+        return np.unique(self._snap(np.concatenate([divided, self._outer])))
+
+    def look(self, noisy: np.ndarray, edges: np.ndarray, deviation: float) -> None:
+        """Take over the last look, whose outer cells have the rows that the first one did not see."""
+        self.every, before = max(self.rows, float(noisy.sum())), self._deviation
+        cells, parts = self._first.refined(noisy[1:-1], deviation, edges, self._snap, before)
+        self._deviation = deviation
+        self.confirmed = cells.total > 0
+        if self.confirmed:
+            self._first, self._spread, self.rows = cells, parts, parts.total
+
+    def edges(self, bins: int, beyond: np.ndarray | None) -> np.ndarray:
+        """Return the edges of bins of as many rows each, at most about so many, and of the cells that hold rows.
+
+        A bin has at least as many rows as the noise of a look deviates by, if there are LEAST_BINS such. Edges that
+        separate no rows are left out. If rows were not found, the ends of all cells are edges, and so are those of
+        `beyond` that lie outside; it is None if there are no such rows.
+        """
+        held = self._first.held()
+        bins = min(bins, max(LEAST_BINS, int(self.rows / self._deviation)))
+        edges = np.concatenate([self._spread.quantiles(np.arange(1, bins) / bins), held])
+        edges = self._spread.parting(np.unique(self._snap(edges)))
+        if beyond is None:
+            return edges
+        outer = beyond[(beyond < held[0]) | (beyond > held[-1])]
+        return np.unique(self._snap(np.concatenate([edges, held[[0, -1]], outer])))
+
+    def quantiles(self, ranks: Any) -> np.ndarray:
+        """Return the edges at these shares of the rows."""
+        return self._snap(self._spread.quantiles(ranks))
+
+    def between(self) -> tuple[float, float]:
+        """Return the ends between which nearly all rows lie."""
+        low, high = self.quantiles([TAIL, 1 - TAIL]).tolist()
+        return (0.0 if -LEAST <= low < 0 else low), high
+
+
+def shortest(noisy: np.ndarray, rows: float, deviation: float) -> tuple[int, int]:
+    """Return the first cell of the shortest run of cells that has nearly all of so many rows, and that after the last.
+
+    The run is longer by a quarter on each side, and by cells beside it that are clear of noise together. If noise hides
+    the rows, the run has all cells.
+    """
+    size, length, below = len(noisy), 1, np.concatenate([[0.0], np.cumsum(noisy)])
+    while length < size and NARROWABLE * (noise := deviation * math.sqrt(length)) <= rows:
+        within = below[length:] - below[:-length]
+        if within.max() >= rows * NEARLY - 1.5 * noise:
+            first = int(within.argmax())
+            start = _extended(noisy[:first][::-1], length, deviation)
+            stop = _extended(noisy[first + length :], length, deviation)
+            return first - min(first, max(start, length // 4)), min(size, first + length + max(stop, length // 4))
+        length += max(1, length // 4)
+    return 0, size
+
+
+def _extended(noisy, most, deviation):
+    """Return how many of the first cells, at most so many, are clear of noise together."""
+    sums = np.cumsum(noisy[:most])
+    clear = np.flatnonzero(sums > LIKELY * deviation * np.sqrt(np.arange(1, len(sums) + 1)))
+    return int(clear[-1]) + 1 if len(clear) else 0
