@@ -1,4 +1,4 @@
-"""Leaves of a hundred trees beside the look-ups of plain columns, and beside numpy."""
+"""Leaves of a hundred trees beside the look-ups of plain columns, and thresholds of their nodes; both beside numpy."""
 
 import numpy as np
 import pytest
@@ -52,3 +52,45 @@ def test_looking_up_the_plain_columns_once(benchmark):
     table = codes.Columns(columns, [256] * COLUMNS)
     entries = np.random.default_rng(1).integers(-1000, 1000, (256 * COLUMNS, 1), dtype=np.int32)
     benchmark(codes.margins, table, entries)
+
+
+# ---- thresholds at random quantiles of 4,096 rows ------------------------------------------------------------------
+
+THRESHOLDS = "thresholds of 100 trees of depth 6, 4,096 rows of 39 columns"
+
+
+def nodes():
+    rng = np.random.default_rng(0)
+    shape = TREES, (1 << 6) - 1
+    columns = list(rng.integers(0, 256, (COLUMNS, 4096), dtype=np.uint8))
+    return columns, rng.integers(0, COLUMNS, shape, dtype=np.uint32), rng.random(shape)
+
+
+def by_sorting(columns, asked, quantile):
+    """The bytes of each node are sorted."""
+    threshold = np.zeros(asked.shape, np.uint8)
+    for t in range(len(asked)):
+        node = np.zeros(len(columns[0]), np.int64)
+        for q in range(asked.shape[1]):
+            here, column = node == q, columns[asked[t, q]]
+            inside = np.sort(column[here] if here.any() else column)
+            byte = int(inside[int(len(inside) * quantile[t, q])])
+            threshold[t, q] = byte - (byte == inside[-1] and byte > inside[0])
+            node[here] = 2 * q + 1 + (column[here] > threshold[t, q])
+    return threshold
+
+
+def test_both_sides_find_the_same_thresholds():
+    columns, asked, quantile = nodes()
+    found, _ = trees.thresholds(columns, asked[:9], quantile[:9])
+    np.testing.assert_array_equal(found, by_sorting(columns, asked[:9], quantile[:9]))
+
+
+@pytest.mark.benchmark(group=THRESHOLDS)
+def test_dpfast_thresholds(benchmark):
+    benchmark(trees.thresholds, *nodes())
+
+
+@pytest.mark.benchmark(group=THRESHOLDS)
+def test_numpy_by_sorting(benchmark):
+    benchmark.pedantic(by_sorting, nodes(), rounds=1)

@@ -491,6 +491,29 @@ static void trees_leaves(bool measuring) {
     leaf = zeros(TREES * N, 1);
 }
 
+static void trees_thresholds(bool measuring) {
+    enum { TREES = 16, DEPTH = 4, NODES = (1 << DEPTH) - 1, COLUMNS = 8 };
+    static const uint8_t *column[COLUMNS];
+    static uint32_t *asked, *count, *held;
+    static double *quantile;
+    static uint8_t *place, *threshold;
+    if (measuring) {
+        dpf_trees_thresholds(column, asked, quantile, TREES, DEPTH, N, count, place, threshold, held);
+        return;
+    }
+    uint64_t state = 11;
+    for (size_t j = 0; j < COLUMNS; j++) {
+        uint8_t *bytes = zeros(N, 1);
+        for (size_t i = 0; i < N; i++) bytes[i] = (uint8_t)mix(&state);
+        column[j] = bytes;
+    }
+    asked = zeros(TREES * NODES, 4), quantile = zeros(TREES * NODES, sizeof *quantile);
+    for (size_t q = 0; q < TREES * NODES; q++)
+        asked[q] = mix(&state) % COLUMNS, quantile[q] = (double)(mix(&state) >> 12) * 0x1p-52;
+    count = zeros(256 << (DEPTH - 1), 4), held = zeros(TREES << DEPTH, 4);
+    place = zeros(N, 1), threshold = zeros(TREES * NODES, 1);
+}
+
 static void classes_counts(bool measuring) {
     static uint64_t *columns, *members;
     static uint32_t *count;
@@ -669,6 +692,7 @@ static const struct {
     {"draw_below", draw_below},
     {"classes_counts", classes_counts},
     {"trees_leaves", trees_leaves},
+    {"trees_thresholds", trees_thresholds},
     {"resampling_draw", resampling_draw},
     {"capped_scaling_project", capped_scaling_project},
     {"signs_matrix", signs_matrix},

@@ -1,4 +1,4 @@
-"""Leaves of complete binary trees over columns of bytes. See csrc/trees.h."""
+"""Complete binary trees over columns of bytes: their leaves, and thresholds at quantiles. See csrc/trees.h."""
 import numpy as np
 
 from libc.stdint cimport uint8_t, uint32_t
@@ -10,6 +10,9 @@ cdef extern from "trees.h" nogil:
     enum: DPF_TREES_BLOCK
     void dpf_trees_leaves(const uint8_t *const *column, const uint32_t *asked, const uint8_t *threshold, size_t trees,
                           size_t depth, size_t n, size_t stride, uint8_t *scratch, uint8_t *leaf)
+    void dpf_trees_thresholds(const uint8_t *const *column, const uint32_t *asked, const double *quantile, size_t trees,
+                              size_t depth, size_t n, uint32_t *count, uint8_t *place, uint8_t *threshold,
+                              uint32_t *held)
 
 dpf_cpu_share(shared_level())
 
@@ -44,34 +47,15 @@ def leaves(columns, const uint32_t[:, ::1] asked, const uint8_t[:, ::1] threshol
     -----
     Every node of every tree is evaluated, for a vector of rows at a time: 2**D - 1 comparisons for each row and tree.
     """
-    cdef Py_ssize_t trees = asked.shape[0], nodes = asked.shape[1], j, t, q, n, p
-    cdef size_t depth = 0
-    cdef const uint8_t[::1] column
+    cdef Py_ssize_t trees = asked.shape[0], nodes = asked.shape[1], n
+    cdef size_t depth = depth_of(nodes)
     cdef const uint8_t *place[1 << 16]
     if (threshold.shape[0], threshold.shape[1]) != (trees, nodes):
         raise ValueError(f"threshold must have shape {(trees, nodes)}, got {(threshold.shape[0], threshold.shape[1])}")
-    while (1 << depth) - 1 < nodes:
-        depth += 1
-    if not 1 <= depth <= DPF_TREES_DEPTH or (1 << depth) - 1 != nodes:
-        raise ValueError(f"trees must have 2**D - 1 nodes for a depth D of 1 to {DPF_TREES_DEPTH}, got {nodes}")
-    columns = tuple(columns)
-    p = len(columns)
-    if not 1 <= p <= 1 << 16:
-        raise ValueError(f"columns must be 1 to {1 << 16}, got {p}")
-    views = []
-    n = len(columns[0])
-    for j in range(p):
-        column = columns[j]
-        if column.shape[0] != n:
-            raise ValueError(f"column {j} must have {n} entries as the first has, got {column.shape[0]}")
-        views.append(column)  # keeps it alive
-        place[j] = &column[0] if n else NULL
-    cdef uint32_t[:, ::1] own = np.array(asked, np.uint32, order="C")  # another thread may write to what was given
+    views = held_columns(columns, place)
+    n = len(views[0])
+    cdef uint32_t[:, ::1] own = asked_of(asked, len(views))
     cdef const uint8_t[:, ::1] above = np.array(threshold, np.uint8, order="C")
-    for t in range(trees):
-        for q in range(nodes):
-            if own[t, q] >= <size_t>p:
-                raise ValueError(f"asked must be below the number of columns, {p}, got {own[t, q]}")
     out = np.empty((trees, n), np.uint8)
     cdef uint8_t[:, ::1] leaf = out
     cdef uint8_t[::1] scratch = np.empty(nodes * DPF_TREES_BLOCK, np.uint8)
@@ -79,3 +63,93 @@ def leaves(columns, const uint32_t[:, ::1] asked, const uint8_t[:, ::1] threshol
         with nogil:
             dpf_trees_leaves(place, &own[0, 0], &above[0, 0], trees, depth, n, n, &scratch[0], &leaf[0, 0])
     return out
+
+
+def thresholds(columns, const uint32_t[:, ::1] asked, const double[:, ::1] quantile):
+    """Return thresholds at quantiles of the bytes of the rows that reach each node, and the number of rows in each leaf.
+
+    Nodes are ordered as for `leaves`. The threshold of a node is the byte of rank int(m * quantile) among those of the m
+    rows that reach it, or of all rows if none does. If no row is above it, and not all bytes are equal, it is one less.
+
+    Parameters
+    ----------
+    columns : sequence of ndarray of uint8, each of shape (n,), C-contiguous
+        n is at least 1 and below 2**32.
+    asked : ndarray of uint32, shape (trees, 2**D - 1)
+        The column that each node reads.
+    quantile : ndarray of float64, shape (trees, 2**D - 1)
+        At least 0 and below 1.
+
+    Returns
+    -------
+    (ndarray of uint8, shape (trees, 2**D - 1), ndarray of uint32, shape (trees, 2**D))
+
+    Raises
+    ------
+    ValueError
+        For other types, shapes and quantiles, a depth below 1 or above `DEEPEST`, no rows, and columns that do not exist.
+    """
+    cdef Py_ssize_t trees = asked.shape[0], nodes = asked.shape[1], n, t, q
+    cdef size_t depth = depth_of(nodes)
+    cdef const uint8_t *place[1 << 16]
+    if (quantile.shape[0], quantile.shape[1]) != (trees, nodes):
+        raise ValueError(f"quantile must have shape {(trees, nodes)}, got {(quantile.shape[0], quantile.shape[1])}")
+    views = held_columns(columns, place)
+    n = len(views[0])
+    if not 1 <= n < 1 << 32:
+        raise ValueError(f"columns must have 1 to {(1 << 32) - 1} entries, got {n}")
+    cdef uint32_t[:, ::1] own = asked_of(asked, len(views))
+    cdef double[:, ::1] at = np.array(quantile, np.float64, order="C")
+    for t in range(trees):
+        for q in range(nodes):
+            if not 0 <= at[t, q] < 1:
+                raise ValueError(f"quantile must be at least 0 and below 1, got {at[t, q]}")
+    found, held = np.empty((trees, nodes), np.uint8), np.empty((trees, 1 << depth), np.uint32)
+    cdef uint8_t[:, ::1] threshold = found
+    cdef uint32_t[:, ::1] of_leaf = held
+    cdef uint32_t[::1] count = np.empty(256 << (depth - 1), np.uint32)
+    cdef uint8_t[::1] reached = np.empty(n, np.uint8)
+    if trees:
+        with nogil:
+            dpf_trees_thresholds(place, &own[0, 0], &at[0, 0], trees, depth, n, &count[0], &reached[0],
+                                 &threshold[0, 0], &of_leaf[0, 0])
+    return found, held
+
+
+cdef size_t depth_of(Py_ssize_t nodes) except 0:
+    """Return the depth of a tree of so many nodes."""
+    cdef size_t depth = 0
+    while (1 << depth) - 1 < nodes:
+        depth += 1
+    if not 1 <= depth <= DPF_TREES_DEPTH or (1 << depth) - 1 != nodes:
+        raise ValueError(f"trees must have 2**D - 1 nodes for a depth D of 1 to {DPF_TREES_DEPTH}, got {nodes}")
+    return depth
+
+
+cdef list held_columns(columns, const uint8_t **place):
+    """Return views that keep the columns alive, and write where they begin."""
+    cdef const uint8_t[::1] column
+    cdef Py_ssize_t n, j, p
+    columns = tuple(columns)
+    p = len(columns)
+    if not 1 <= p <= 1 << 16:
+        raise ValueError(f"columns must be 1 to {1 << 16}, got {p}")
+    views, n = [], len(columns[0])
+    for j in range(p):
+        column = columns[j]
+        if column.shape[0] != n:
+            raise ValueError(f"column {j} must have {n} entries as the first has, got {column.shape[0]}")
+        views.append(column)
+        place[j] = &column[0] if n else NULL
+    return views
+
+
+cdef uint32_t[:, ::1] asked_of(const uint32_t[:, ::1] asked, Py_ssize_t p):
+    """Return a copy, to which no other thread writes, of the columns that nodes read, all below p."""
+    cdef uint32_t[:, ::1] own = np.array(asked, np.uint32, order="C")
+    cdef Py_ssize_t t, q
+    for t in range(own.shape[0]):
+        for q in range(own.shape[1]):
+            if own[t, q] >= <size_t>p:
+                raise ValueError(f"asked must be below the number of columns, {p}, got {own[t, q]}")
+    return own

@@ -210,27 +210,20 @@ def grow(
     rows = _synthetic(opening, [column for column, _, _ in told], rng)
     views = np.stack([order[rows[k]] for k, (_, places, _) in enumerate(told) for order in places])
     partners = _partners([column for column, _, _ in told], pairs)
-    asked, thresholds = np.zeros((2, trees, (1 << depth) - 1), np.int64)
-    for t in range(trees):
-        node, of_nodes = np.zeros(_SYNTHETIC, np.int64), []
-        for q in range((1 << depth) - 1):
-            k = int(np.searchsorted(chances, rng.random() * chances[-1], side="right").clip(max=len(told) - 1))
-            if partners and rng.random() < _GUIDED:
-                near = _near(partners, of_nodes, q)
-                k = near[int(rng.random() * len(near))]
-            of_nodes.append(k)
-            order = first[k] + int(rng.random() * (first[k + 1] - first[k]))
-            asked[t, q], thresholds[t, q] = order, _threshold(views[order], node == q, rng.random())
-            here = node == q
-            node[here] = 2 * q + 1 + (views[order, here] > thresholds[t, q])
+    shape = trees, (1 << depth) - 1
+    drawn = np.searchsorted(chances, rng.random(shape) * chances[-1], side="right").clip(max=len(told) - 1)
+    if partners:
+        _follow(partners, drawn, rng.random(shape) < _GUIDED, rng.random(shape))
+    firsts = np.array(first)
+    asked = firsts[drawn] + (rng.random(shape) * (firsts[drawn + 1] - firsts[drawn])).astype(np.int64)
+    low, high = _INNER
+    thresholds, held = kernel.thresholds(views, asked.astype(np.uint32), low + (high - low) * rng.random(shape))
     forest = Forest(
         tuple((column, tuple(order.tolist())) for column, order in zip(columns, orders, strict=True)),
         tuple(map(tuple, asked.tolist())),
         tuple(map(tuple, thresholds.tolist())),
     )
-    leaves = forest.leaves(views)
-    shares = np.stack([np.bincount(leaf, minlength=1 << depth) for leaf in leaves]) / _SYNTHETIC
-    return forest, shares
+    return forest, held / _SYNTHETIC
 
 
 def _partners(columns, pairs):
@@ -243,13 +236,21 @@ def _partners(columns, pairs):
     return partners
 
 
-def _near(partners, of_nodes, q):
-    """Return the places of partners of what the nodes above node q ask about, or those of all partners."""
-    above = set()
-    while q:
-        q = (q - 1) // 2
-        above.add(of_nodes[q])
-    return [b for a in sorted(above) for b in partners.get(a, ()) if b not in above] or list(partners)
+def _follow(partners, drawn, guided, at):
+    """Let guided nodes ask about a partner of what a node above them asks about, or about any that has one.
+
+    `drawn` has the place of the column of each node, which changes; `at` are random numbers in [0, 1).
+    """
+    above = [_above(q) for q in range(drawn.shape[1])]
+    for t, q in np.argwhere(guided).tolist():
+        known = {int(drawn[t, node]) for node in above[q]}
+        near = [b for a in sorted(known) for b in partners.get(a, ()) if b not in known] or list(partners)
+        drawn[t, q] = near[int(at[t, q] * len(near))]
+
+
+def _above(q):
+    """Return the nodes above node q."""
+    return [] if q == 0 else [(q - 1) // 2, *_above((q - 1) // 2)]
 
 
 def _columns(opening, n_columns, coef, rng):
@@ -302,13 +303,3 @@ def _synthetic(opening, columns, rng):
         drawn = rng.random(_SYNTHETIC) * below[-1]
         rows.append(np.searchsorted(below, drawn, side="right").clip(max=len(below) - 1))
     return np.stack(rows)
-
-
-def _threshold(places, here, at):
-    """Return a threshold at a random quantile of the places of the synthetic rows in a node, all if there are none."""
-    inside = np.sort(places[here] if here.any() else places)
-    low, high = _INNER
-    threshold = inside[int(len(inside) * (low + (high - low) * at))]
-    if threshold == inside[-1] and threshold > inside[0]:  # nobody is above
-        threshold -= 1
-    return int(threshold)
