@@ -12,7 +12,7 @@ from dpfast.tables.naming import visible
 
 DEVIATIONS = 2.0  # of the noise, that bands and whiskers reach
 _LUCK = 0.1  # the chance with which a column of noise alone seems to be more
-_COUNTED = 3.0  # deviations of its noise above which a count is that of rows
+COUNTED = 3.0  # deviations of its noise above which a count is that of rows
 _TOLD = 3  # values of a group that are named
 
 
@@ -154,7 +154,7 @@ class Term:
 
     def _is_clear(self, codes):
         """Return whether the number of rows with these codes is clear of noise."""
-        return bool(codes) and self.shares[codes].sum() > _COUNTED * self.count_noise * len(codes) ** 0.5
+        return bool(codes) and self.shares[codes].sum() > COUNTED * self.count_noise * len(codes) ** 0.5
 
     def _run(self, first, last):
         """Return the meaning of a run of bins, of all groups of values, or of another code, as text."""

@@ -74,7 +74,7 @@ class DrawnRows:
         self.n = int(np.clip(_CELLS // len(columns), _LEAST, _ROWS))
         shares = {term.column.name: term.shares for term in found if not isinstance(term, PairTerm)}
         self.weighed = bool(shares) and hasattr(model, "code_shares_")
-        equal = (np.full(column.size, 1 / column.size) for column in columns)
+        equal = (_equal_shares(column) for column in columns)
         self._below = [np.cumsum(shares.get(c.name, e)) for c, e in zip(columns, equal, strict=True)]
         self.codes = [self._draw(j) for j in range(len(columns))]
 
@@ -133,6 +133,12 @@ class DrawnRows:
             for each, column in zip(codes, self._columns, strict=True)
         ]
         return CodeTable.of_columns(self._columns, self.n, typed)
+
+
+def _equal_shares(column):
+    """Return equal shares for the bins or values of a column, and none for other and missing cells beside them."""
+    told = column.bins or column.size
+    return np.where(np.arange(column.size) < told, 1 / told, 0.0)
 
 
 def effects(model: Any, found: list[Term], rows: DrawnRows) -> list[Effect]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dpfast.report.additive import PairTerm, Term, code_columns, constants, lost_in_noise
+from dpfast.report.additive import COUNTED, PairTerm, Term, code_columns, constants, lost_in_noise
 from dpfast.report.drawing import Axis, Scale, bars, heat, steps
 from dpfast.report.effects import DrawnRows, Effect, switches
 from dpfast.report.text import (
@@ -332,7 +332,7 @@ def _picture(term: Term, scale: Scale, pointed: bool, counted: bool) -> str:
     if column.missing is not None:
         deviation = 0.0 if noise is None else float(noise[column.missing])
         missing = float(term.weights[column.missing]), deviation
-    first, last = _held(term.shares[: column.bins])
+    first, last = _held(term)
     of_bins = slice(first, last + 1)
     return steps(
         _axis(column, first, last),
@@ -346,10 +346,17 @@ def _picture(term: Term, scale: Scale, pointed: bool, counted: bool) -> str:
     )
 
 
-def _held(shares):
-    """Return the first and the last bin that rows have, so that bins beyond all rows, to the ends, are not drawn."""
-    held = np.flatnonzero(shares > 0)
-    return (int(held[0]), int(held[-1])) if len(held) else (0, len(shares) - 1)
+def _held(term):
+    """Return the first and the last bin to draw: bins towards the ends are left out until rows are clear of noise.
+
+    So an axis ends where rows end, and not at a technical bound.
+    """
+    shares = term.shares[: term.column.bins]
+    many, noise = np.sqrt(np.arange(1, len(shares) + 1)), COUNTED * term.count_noise
+    last = [np.flatnonzero((each > noise) | (np.cumsum(each) > noise * many)) for each in (shares, shares[::-1])]
+    if not all(map(len, last)) or (first := int(last[0][0])) > (final := len(shares) - 1 - int(last[1][0])):
+        return 0, len(shares) - 1
+    return first, final
 
 
 def _axis(column: CodeColumn, first: int, last: int) -> Axis:
