@@ -2,6 +2,9 @@
 
 from typing import NamedTuple
 
+from .report import note
+
+CLEAR = 0.3  # length of the interval of a figure below which rows are thought to show it
 UNEVEN = 0.65  # share of the largest class above which the area under the curve comes first
 
 
@@ -23,15 +26,19 @@ def figures_to_print(shown):
     return [figure for figure in shown if figure.text]
 
 
-def figures(estimator, X, y, rng, *, epsilon=None, neighbors=None, budget=None, units=None, rows_per_unit=1, by=()):
+def figures(
+    estimator, X, y, rng, *, epsilon=None, neighbors=None, budget=None, units=None, rows_per_unit=1, by=(), only=None
+):
     """Return noisy figures of a model on some rows; together they are epsilon-DP for the relation.
 
     They are the accuracy, counts of rows by class and prediction with what follows from them for each class, the share
     of the largest class, for two classes with probabilities the area under the ROC curve, and figures of the groups of
-    each column in `by`; each of these releases has an equal part of epsilon. The model must not depend on the rows. If
-    every row went to the training or the test part by a coin of its own, neighbouring tables differ in one part only: a
-    model from the training part and these releases together are (epsilon, delta)-DP, no more. With `units`, each of
-    which is in one part only, at most `rows_per_unit` rows of each count, and epsilon is divided by this number.
+    each column in `by`; each of these releases has an equal part of epsilon. If the number of rows is public and too
+    small at this epsilon for the area, or for the counts by class too, they are left out, and the others have their
+    part; `only` "accuracy" leaves out both. The model must not depend on the rows. If every row went to the training or
+    the test part by a coin of its own, neighbouring tables differ in one part only: a model from the training part and
+    these releases together are (epsilon, delta)-DP, no more. With `units`, each of which is in one part only, at most
+    `rows_per_unit` rows of each count, and epsilon is divided by this number.
 
     X may be an `Encoding`; y is then None. Of it, and of labels in a `LabelColumn`, only the rows with a label count.
     Under "replace" their number is private, and a replaced row may be one that is removed and one that is added: all
@@ -60,7 +67,7 @@ def figures(estimator, X, y, rng, *, epsilon=None, neighbors=None, budget=None, 
     classes = estimator.classes_
     two, pair = len(classes) == 2 and hasattr(estimator, "predict_proba"), len(classes) == 2
     relation = neighbors or estimator.neighbors
-    part = exact("epsilon", epsilon or estimator.epsilon) / (2 + two + len(by))
+    whole = exact("epsilon", epsilon or estimator.epsilon)
     lacking = isinstance(X, Encoding) or may_lack(y)
     n, has_label = len(X if y is None else y), None
     if y is not None and lacking and (has_label := have_labels(y, classes)) is not None:
@@ -68,6 +75,8 @@ def figures(estimator, X, y, rng, *, epsilon=None, neighbors=None, budget=None, 
     in_groups = X.labelled if y is None else has_label
     by = by if in_groups is None else [each.pick(in_groups) for each in by]
     X, _ = pick_rows(X, None, has_label, n)
+    shows = _shown(n if relation == "replace" else None, whole / rows_per_unit, two, len(by), only)
+    probable, two, part = two, two and "AUC" in shows, whole / (len(shows) + len(by))
     bins = usual_bins(n, part / rows_per_unit, relation)
     charged = relation
     if lacking and relation == "replace":
@@ -75,31 +84,39 @@ def figures(estimator, X, y, rng, *, epsilon=None, neighbors=None, budget=None, 
     paid = {"epsilon": part / rows_per_unit, "neighbors": relation, "random_state": rng}
     true = codes_as_learned(estimator, *(X.label_numbers() if y is None else number_labels(y)))
     predicted = np.searchsorted(classes, estimator.predict(X))
-    scores = estimator.predict_proba(X)[:, 1] if two else None
+    scores = estimator.predict_proba(X)[:, 1] if two or (probable and by) else None
     groups = [(each.name, *each.groups(estimator, X)) for each in by]
     if budget is not None:
-        budget.charge(epsilon or estimator.epsilon, neighbors=charged, what={"model": "score"})
+        unit = "row" if units is None else "person"
+        budget.charge(epsilon or estimator.epsilon, neighbors=charged, unit=unit, what={"model": "score"})
+    if len(shows) < 2 + probable and only is None:
+        left = "AUC is" if "classes" in shows else "AUC and counts by class are" if probable else "counts by class are"
+        note(f"{left} left out: they need more than {n:,} rows at this epsilon, and their part goes to the others")
     accuracy = metrics.accuracy(true, predicted, **paid)
     shown = [Figure("accuracy", str(accuracy), _interval(accuracy))]
     every, known = np.arange(len(classes) + 1), len(true) if relation == "replace" else None
-    if pair:
+    if "classes" not in shows:
+        pair = found = None
+    elif pair:
         cells = metrics.confusion_matrix(true, predicted, classes=every, **paid)
         counts = ClassCounts.of_matrix(cells.counts[:, :2], cells.deviation)
         found = counts.figures([0, 1], known, 0.95, cells.privacy)
     else:
         found = metrics.by_class(true, predicted, classes=every[:-1], **paid)
-    largest = max(found.classes[:-1], key=lambda each: each.share.value)
-    label = classes[largest.label]
-    text = f"{largest.share.value:.3f}, {label}: the accuracy of always saying that"
-    shown.append(Figure("largest class", text, _interval(largest.share) | {"label": str(label)}))
+    if found is not None:
+        largest = max(found.classes[:-1], key=lambda each: each.share.value)
+        label = classes[largest.label]
+        text = f"{largest.share}, {label}: the accuracy of always saying that"
+        shown.append(Figure("largest class", text, _interval(largest.share) | {"label": str(label)}))
     if two:
         curve = metrics.roc(true == 1, scores, bins=bins, **paid)
         shown.insert(0 if largest.share.value > UNEVEN else 2, Figure("AUC", str(curve.auc), _interval(curve.auc)))
         shown.append(Figure("reliability", "", _points(curve.reliability)))
     if pair:
         shown.append(Figure("confusion", "", _cells(cells, classes)))
-    shown.append(Figure("rows", "", _interval(found.rows) | {"value": round(found.rows.value)}))
-    shown.append(Figure("classes", "", list(_of_classes(found, classes))))
+    if found is not None:
+        shown.append(Figure("rows", "", _interval(found.rows) | {"value": round(found.rows.value)}))
+        shown.append(Figure("classes", "", list(_of_classes(found, classes))))
     records = []
     for name, values, column in groups:
         asked = {"values": values, "classes": [0, 1] if pair else every[:-1], "probability": scores}
@@ -107,6 +124,26 @@ def figures(estimator, X, y, rng, *, epsilon=None, neighbors=None, budget=None, 
     if by:
         shown.append(Figure("groups", "", records))
     return shown
+
+
+def _shown(n, epsilon, two, groups, only):
+    """Return which releases n rows can show at this epsilon; all if n is private."""
+    import math
+
+    from dpfast.metrics.ranking import expected_length
+
+    if only is not None:
+        return (only,)
+    every = ("accuracy", "classes", "AUC")[: 2 + two]
+    if n is None:
+        return every
+    rows = max(1, n)
+    if two and expected_length(rows, epsilon / (3 + groups)) > CLEAR:
+        every = every[:2]
+    noise = 2 * math.sqrt(2 * 3) / float(epsilon / (2 + groups))  # of a count of three cells
+    if len(every) == 2 and 2 * 1.96 * math.hypot(noise / rows, 0.5 / math.sqrt(rows)) > CLEAR:
+        every = every[:1]
+    return every
 
 
 def _of_classes(found, classes):

@@ -296,3 +296,19 @@ def read_codes_of(data, schema, *, classes=(), label=None, labelled=False, **tex
         column = LabelOfModel(name, known=tuple(classes), above=above)
     with errors.status(f"reading {data}"):
         return (read_encoding(data, schema, column, **text), None) if labelled else read_codes(data, schema, **text)
+
+
+def persons_of(data, column, n, **text):
+    """Return a number for the person of each of n rows, by the texts or numbers as written: two spellings are two."""
+    import numpy as np
+
+    from dpfast.files.encodings import header_of_file, units_of_file
+    from dpfast.tables.naming import meant
+
+    names = [*header_of_file(data, **text)]
+    if column not in names:
+        raise ValueError(f"{data} has no column {column!r}{meant(column, names)}")
+    units = units_of_file(data, column, **text)
+    if len(units) != n:
+        raise ValueError(f"{data} has {len(units)} entries of {column!r} and {n} rows")
+    return np.unique(units, return_inverse=True)[1]

@@ -22,6 +22,7 @@ from .files import (
     limits_of,
     name_features,
     open_budget,
+    persons_of,
     read,
     read_declared,
     settings_to_keep,
@@ -88,22 +89,8 @@ class PrivacyOptions:
 
     epsilon: options.Epsilon
     delta: options.Delta = 1e-6
-    unit: Annotated[
-        str | None,
-        typer.Option(
-            rich_help_panel=options.PRIVACY,
-            metavar="COLUMN",
-            help="Column that says whose each row is: protect persons instead of rows; needs --rows-per-unit.",
-        ),
-    ] = None
-    rows_per_unit: Annotated[
-        int | None,
-        typer.Option(
-            rich_help_panel=options.PRIVACY,
-            help="Largest number of rows to use of each person, chosen at random.",
-            min=1,
-        ),
-    ] = None
+    unit: options.Unit = None
+    rows_per_unit: options.RowsPerUnit = None
     neighbors: options.Relation = "replace"
     budget: options.Ledger = None
     encoder_share: Annotated[
@@ -500,22 +487,6 @@ def check_persons(unit, declaration):
         )
     if unit in declaration.names or unit == declaration.label.name:
         raise ValueError(f"--unit {unit} is a column of the schema: remove it there, or the model learns from it")
-
-
-def persons_of(data, column, n, **text):
-    """Return a number for the person of each of n rows, by the texts or numbers as written: two spellings are two."""
-    import numpy as np
-
-    from dpfast.files.encodings import header_of_file, units_of_file
-    from dpfast.tables.naming import meant
-
-    names = [*header_of_file(data, **text)]
-    if column not in names:
-        raise ValueError(f"{data} has no column {column!r}{meant(column, names)}")
-    units = units_of_file(data, column, **text)
-    if len(units) != n:
-        raise ValueError(f"{data} has {len(units)} entries of {column!r} and {n} rows")
-    return np.unique(units, return_inverse=True)[1]
 
 
 @contextmanager

@@ -44,6 +44,16 @@ Relation = Annotated[
     _privacy(help="What the claim compares: tables with one row replaced, or with one row added or removed."),
 ]
 Rows = Annotated[int | None, typer.Option("--n", help="Number of rows that you have.", min=1)]
+Unit = Annotated[
+    str | None,
+    _privacy(
+        metavar="COLUMN",
+        help="Column that says whose each row is: protect persons instead of rows; needs --rows-per-unit.",
+    ),
+]
+RowsPerUnit = Annotated[
+    int | None, _privacy(help="Largest number of rows to use of each person, chosen at random.", min=1)
+]
 Label = Annotated[str | None, typer.Option(help="Column that holds the labels.", rich_help_panel=LABEL)]
 Above = Annotated[
     str | None,

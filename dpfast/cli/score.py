@@ -1,14 +1,28 @@
 """dpfast score: how good a saved model is on rows that it never saw, by noisy figures."""
 
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from .figures import figures, figures_to_keep, figures_to_print
-from .files import check_there, open_budget, settings_for
+from .files import check_there, open_budget, persons_of, settings_for
 from .groups import asked_groups, show_groups
-from .options import By, Data, Epsilon, Json, Label, Ledger, Model, Relation, Seed, TextOptionsOfFit, spread
+from .options import (
+    By,
+    Data,
+    Epsilon,
+    Json,
+    Label,
+    Ledger,
+    Model,
+    Relation,
+    RowsPerUnit,
+    Seed,
+    TextOptionsOfFit,
+    Unit,
+    spread,
+)
 from .outputs import check_files
 from .predict import table_for
 from .report import answer, facts, output, reporting
@@ -21,6 +35,12 @@ class ScoreOptions:
     epsilon: Epsilon
     label: Label = None
     neighbors: Relation = "replace"
+    unit: Unit = None
+    rows_per_unit: RowsPerUnit = None
+    only: Annotated[
+        Literal["accuracy"] | None,
+        typer.Option(help="Spend all of epsilon on the accuracy; by default on all figures that the rows can show."),
+    ] = None
     threshold: Annotated[float | None, typer.Option(help="Turn numbers into bits, as for predict.")] = None
     numbers: Annotated[bool | None, typer.Option("--numbers/--bits", help="How to read features, as for predict.")] = (
         None
@@ -39,7 +59,8 @@ def score(model: Model, data: Data, asked: ScoreOptions):
     The figures together are epsilon-DP for the rows of DATA. If the model was learned from some of these rows, its
     epsilon adds to that of the figures for them. A label that the model does not know counts as a wrong prediction.
     A CSV file is read as by predict: with the separator, decimal mark, order of dates and encoding that were given to
-    fit, unless an option says otherwise.
+    fit, unless an option says otherwise. What the number of rows cannot show at this epsilon is left out; then the
+    rest has more of epsilon. With --unit the claim protects persons, as that of fit does.
     """
     with reporting("nothing was released"):
         check_files(None, MODEL=model, DATA=data, budget=asked.budget)
@@ -51,7 +72,9 @@ def score(model: Model, data: Data, asked: ScoreOptions):
         from dpfast.tables.sources import count_rows
 
         rng, epsilon, neighbors = random.generator(asked.seed), EPSILON.read("epsilon", asked.epsilon), asked.neighbors
-        ledger = None if asked.budget is None else open_budget(asked.budget, neighbors)
+        if (asked.unit is None) != (asked.rows_per_unit is None):
+            raise ValueError("--unit and --rows-per-unit go together")
+        ledger = None if asked.budget is None else open_budget(asked.budget, neighbors, asked.unit)
         estimator = dpfast.load(model)
         text = settings_for(data, estimator, **asked.text.settings)
         schema = getattr(getattr(estimator, "encoder_", None), "schema_", None)
@@ -60,8 +83,13 @@ def score(model: Model, data: Data, asked: ScoreOptions):
         X, y = table_for(estimator, model, data, *ways, labelled=True, **text)
         if neighbors == "replace" and not count_rows(X):  # else their number is private
             raise ValueError(f"{data} has no rows")
-        shown = figures(estimator, X, y, rng, epsilon=epsilon, neighbors=neighbors, budget=ledger, by=by)
-        relation = "replace one row" if neighbors == "replace" else "add or remove one row"
+        asked_for = {"epsilon": epsilon, "neighbors": neighbors, "budget": ledger, "by": by, "only": asked.only}
+        if asked.unit is not None:
+            persons = persons_of(data, asked.unit, len(X if y is None else y), **text)
+            asked_for |= {"units": persons, "rows_per_unit": asked.rows_per_unit}
+        shown = figures(estimator, X, y, rng, **asked_for)
+        whom = "one row" if asked.unit is None else f"one person of at most {asked.rows_per_unit:,} rows that count"
+        relation = f"replace {whom}" if neighbors == "replace" else f"add or remove {whom}"
         seeded = "; drawn with a seed: reproducible, not private" if asked.seed is not None else ""
         claim = f"({epsilon:g}, 0)-DP for these rows, {relation}{seeded}"
         if asked.json:

@@ -8,7 +8,7 @@ from scipy.optimize import brentq
 
 from dpfast.accounting import Budget
 from dpfast.accounting.numbers import check_neighbors
-from dpfast.metrics.figure import ConfusionMatrix, Counter, Figure, check_level, half_width
+from dpfast.metrics.figure import LESS, ConfusionMatrix, Counter, Figure, check_level, half_width, rows_of_units
 from dpfast.tables.classes import read_classes, refuse_few
 from dpfast.tables.labels import are_equal, codes_of_classes, labels_as_they_are, rows_to_count
 
@@ -21,6 +21,8 @@ def accuracy(
     neighbors: str = "replace",
     level: float = 0.95,
     budget: Budget | None = None,
+    units: ArrayLike | None = None,
+    rows_per_unit: int | None = None,
     random_state: int | np.random.Generator | None = None,
 ) -> Figure:
     """Return the share of correct predictions, with noise.
@@ -40,6 +42,10 @@ def accuracy(
         The probability of the interval.
     budget : dpfast.accounting.Budget or None
         Charged epsilon before anything is drawn.
+    units : array_like, shape (n,), optional
+        Whose each row is. The claim then protects all rows of a unit, such as a person, as that of `fit` does.
+    rows_per_unit : int, optional
+        The largest number of rows to use of each unit, chosen at random; it goes with `units`.
     random_state : None, int or numpy.random.Generator
 
     Returns
@@ -54,9 +60,10 @@ def accuracy(
     >>> print(figure)
     0.749 (95% interval 0.721 to 0.775)
     """
+    rng, y_true, y_pred = rows_of_units(units, rows_per_unit, random_state, y_true, y_pred)
     right, n = _right(*_pick_labelled(y_true, y_pred, neighbors))
     check_level(level)
-    counter = Counter(epsilon, neighbors, budget, random_state, moved=1)
+    counter = Counter(epsilon, neighbors, budget, rng, moved=1, rows_per_unit=rows_per_unit)
     if neighbors == "replace":
         right, noisy_n, noise = counter.release(right), n, counter.deviation
     else:
@@ -74,6 +81,8 @@ def confusion_matrix(
     epsilon: float,
     neighbors: str = "replace",
     budget: Budget | None = None,
+    units: ArrayLike | None = None,
+    rows_per_unit: int | None = None,
     random_state: int | np.random.Generator | None = None,
 ) -> ConfusionMatrix:
     """Return noisy counts of rows by true class and predicted class.
@@ -86,20 +95,21 @@ def confusion_matrix(
     y_true, y_pred : array_like, shape (n,)
     classes : array_like
         The public set of labels.
-    epsilon, neighbors, budget, random_state
+    epsilon, neighbors, budget, units, rows_per_unit, random_state
         As in `accuracy`.
 
     Returns
     -------
     ConfusionMatrix
     """
+    rng, y_true, y_pred = rows_of_units(units, rows_per_unit, random_state, y_true, y_pred)
     y_true, y_pred = _pick_labelled(y_true, y_pred, neighbors, classes)
     _right(y_true, y_pred)
     known = read_classes(classes)
     refuse_few(known, True)
     true, predicted = (codes_of_classes(y, len(y), known) for y in (y_true, y_pred))
     k = len(true.classes)
-    counter = Counter(epsilon, neighbors, budget, random_state)
+    counter = Counter(epsilon, neighbors, budget, rng, rows_per_unit=rows_per_unit)
     cells = k * true.codes.astype(np.int64) + predicted.codes
     counts = np.bincount(cells, minlength=k * k).reshape(k, k)
     return ConfusionMatrix(counter.release(counts), true.classes, counter.deviation, counter.privacy)
@@ -123,13 +133,18 @@ def _right(y_true, y_pred):
 
 
 def _interval(right, n, noise, level, neighbors):
-    """Return the interval of all p that a noisy count of n rows does not contradict, given noise and sampling."""
+    """Return the interval of all p that a noisy count of n rows does not contradict, given noise and sampling.
+
+    A count beyond 0 and n is as far from them as from any p, or farther, so that it is moved there first: the interval
+    never is empty. Counts of rows differ from a normal distribution by half of one.
+    """
+    right = min(max(right, 0), n)
 
     def slack(p):
         spread = noise if neighbors == "replace" else noise * np.sqrt(2 * (p * p + (1 - p) * (1 - p)))
-        return half_width(np.sqrt(n * p * (1 - p)), spread, level) - abs(right - n * p)
+        return half_width(np.sqrt(n * p * (1 - p)), spread, level) - max(0.0, abs(right - n * p) - LESS)
 
-    middle = float(np.clip(right / n, 0, 1))
-    low = 0.0 if slack(0.0) >= 0 else brentq(slack, 0, middle) if slack(middle) > 0 else middle
-    high = 1.0 if slack(1.0) >= 0 else brentq(slack, middle, 1) if slack(middle) > 0 else middle
+    middle = right / n
+    low = 0.0 if slack(0.0) >= 0 else brentq(slack, 0, middle)
+    high = 1.0 if slack(1.0) >= 0 else brentq(slack, middle, 1)
     return float(low), float(high)

@@ -10,14 +10,19 @@ from scipy.special import log_ndtr, ndtr
 
 from dpfast import random
 from dpfast.accounting import Budget, PrivacySpend, Release
-from dpfast.accounting.numbers import check_neighbors, exact
+from dpfast.accounting.numbers import check_neighbors, count, exact
+from dpfast.base.units import bounded_rows, own_generator
 from dpfast.mechanisms import discrete_laplace
+from dpfast.tables.arrays import as_objects
+
+LESS = 0.5  # of a count, by which counts of rows differ from a normal distribution
 
 
 class Figure(NamedTuple):
     """A number, and an interval for its expectation on new rows of the same kind.
 
-    The interval covers the effects of the noise and of the sampling of the rows, with probability `level`.
+    The interval covers the effects of the noise and of the sampling of the rows, with probability `level`. Its text is
+    rounded outwards.
 
     Attributes
     ----------
@@ -36,7 +41,8 @@ class Figure(NamedTuple):
     privacy: PrivacySpend
 
     def __str__(self):
-        return f"{self.value:.3f} ({self.level:.0%} interval {self.low:.3f} to {self.high:.3f})"
+        low, high = math.floor(1000 * self.low + 1e-9) / 1000, math.ceil(1000 * self.high - 1e-9) / 1000
+        return f"{self.value:.3f} ({self.level:.0%} interval {low:.3f} to {high:.3f})"
 
 
 @dataclass(frozen=True)
@@ -116,31 +122,59 @@ class Reliability:
 class Counter:
     """Release a histogram of rows once: check, charge, then draw.
 
-    Replacing a row changes the counts by `moved` together, and adding or removing a row by `added`.
+    Replacing a row changes the counts by `moved` together, and adding or removing a row by `added`. If rows belong to
+    units, a unit has at most `rows_per_unit` of them (`rows_of_units`), and the claim is for all of them.
     """
 
-    def __init__(self, epsilon, neighbors, budget, random_state, *, moved=2, added=1):
+    def __init__(self, epsilon, neighbors, budget, random_state, *, moved=2, added=1, rows_per_unit=None):
         check_neighbors(neighbors)
         if budget is not None and not isinstance(budget, Budget):
             raise ValueError(f"budget must be None or a dpfast.accounting.Budget, got {budget!r}")
         self._rng = random.generator(random_state)
+        unit = "row" if rows_per_unit is None else "person"
         self.privacy = PrivacySpend(
-            epsilon, 0, neighbors, (Release("counts", 1, 1),), reproducible=random.is_reproducible(self._rng)
+            epsilon,
+            0,
+            neighbors,
+            (Release("counts", 1, 1),),
+            reproducible=random.is_reproducible(self._rng),
+            unit=unit,
+            rows_per_unit=rows_per_unit,
         )
         if not epsilon > 0:
             raise ValueError(f"epsilon must be a finite number > 0, got {epsilon!r}")
-        self._scale = (moved if neighbors == "replace" else added) / exact("epsilon", epsilon)
+        most = (moved if neighbors == "replace" else added) * (rows_per_unit or 1)
+        self._scale = most / exact("epsilon", epsilon)
         if self._scale > 1 << 52:
             raise ValueError(f"epsilon must ask for noise that 64-bit integers hold, got {epsilon!r}")
-        self._budget, self._spend = budget, (epsilon, neighbors)
+        self._budget, self._spend = budget, {"epsilon": epsilon, "neighbors": neighbors, "unit": unit}
         ratio = math.exp(-1 / float(self._scale))
         self.deviation = math.sqrt(2 * ratio) / -math.expm1(-1 / float(self._scale))
 
     def release(self, counts):
         """Charge, then return noisy counts."""
         if self._budget is not None:
-            self._budget.charge(self._spend[0], neighbors=self._spend[1])
+            self._budget.charge(**self._spend)
         return discrete_laplace(np.asarray(counts, np.int64), self._scale, rng=self._rng)
+
+
+def rows_of_units(units, rows_per_unit, random_state, *columns):
+    """Return a generator, and columns with the rows that count: at most `rows_per_unit` of each unit, at random.
+
+    Without units, all rows count. Which rows of a unit do is independent of the other units (`dpfast.base.units`).
+    """
+    if (units is None) != (rows_per_unit is None):
+        raise ValueError("units= and rows_per_unit= go together: whose each row is, and how many of a unit count")
+    rng = random.generator(random_state)
+    if units is None:
+        return rng, *columns
+    most = count("rows_per_unit", rows_per_unit)
+    held = [None if each is None else as_objects(each) for each in columns]
+    lengths = {len(each) for each in held if each is not None} | {len(units)}
+    if len(lengths) > 1:
+        raise ValueError(f"units must say whose each row is, one entry a row, got lengths {sorted(lengths)}")
+    kept = bounded_rows(units, most, own_generator(rng))
+    return rng, *(each if each is None or kept is None else each[kept] for each in held)
 
 
 def check_level(level):

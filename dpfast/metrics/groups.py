@@ -19,7 +19,7 @@ from scipy.optimize import brentq
 
 from dpfast.accounting import Budget, PrivacySpend
 from dpfast.accounting.numbers import check_neighbors
-from dpfast.metrics.figure import Counter, Figure, chance_beyond, check_level, half_width
+from dpfast.metrics.figure import LESS, Counter, Figure, chance_beyond, check_level, half_width, rows_of_units
 from dpfast.tables.arrow import Frame
 from dpfast.tables.classes import class_numbers
 from dpfast.tables.columns import text_of
@@ -29,7 +29,6 @@ from dpfast.tables.naming import listed
 STEPS = 1 << 16  # that a row with a probability counts
 VAGUE = 0.5  # length of an interval of a share above which the rows are too few to say
 _MOST_CELLS = 1 << 22
-_LESS = 0.5  # of a count, by which counts of rows differ from a normal distribution
 
 
 class ClassFigures(NamedTuple):
@@ -136,6 +135,8 @@ def by_class(
     neighbors: str = "replace",
     level: float = 0.95,
     budget: Budget | None = None,
+    units: ArrayLike | None = None,
+    rows_per_unit: int | None = None,
     random_state: int | np.random.Generator | None = None,
 ) -> Classes:
     """Return for each class how many rows it has, how often it is predicted, its recall and its precision.
@@ -152,7 +153,7 @@ def by_class(
         Rows without a label in y_true are left out under "add-remove", and refused under "replace".
     classes : array_like
         The public set of labels.
-    epsilon, neighbors, level, budget, random_state
+    epsilon, neighbors, level, budget, units, rows_per_unit, random_state
         As in `accuracy`.
 
     Returns
@@ -171,9 +172,12 @@ def by_class(
     2 0.000 (95% interval 0.000 to 0.014)
     """
     check_level(level)
+    rng, y_true, y_pred = rows_of_units(units, rows_per_unit, random_state, y_true, y_pred)
     true, predicted, known, _ = _numbered(y_true, y_pred, neighbors, classes)
     k = len(known)
-    counter = Counter(epsilon, neighbors, budget, random_state, moved=2 if k == 2 else 4, added=1 if k == 2 else 2)
+    counter = Counter(
+        epsilon, neighbors, budget, rng, moved=2 if k == 2 else 4, added=1 if k == 2 else 2, rows_per_unit=rows_per_unit
+    )
     if k == 2:
         cells = counter.release(np.bincount(k * true + predicted, minlength=k * (k + 1)).reshape(k + 1, k))
         figures = ClassCounts.of_matrix(cells, counter.deviation)
@@ -260,6 +264,8 @@ def by_group(
     neighbors: str = "replace",
     level: float = 0.95,
     budget: Budget | None = None,
+    units: ArrayLike | None = None,
+    rows_per_unit: int | None = None,
     random_state: int | np.random.Generator | None = None,
 ) -> Groups:
     """Return accuracy, recall and calibration by the values of a column, for whom a model works.
@@ -281,7 +287,7 @@ def by_group(
         The public set of labels.
     probability : array_like of float, shape (n,), optional
         For two classes, the probability of the second one.
-    epsilon, neighbors, level, budget, random_state
+    epsilon, neighbors, level, budget, units, rows_per_unit, random_state
         As in `accuracy`.
 
     Returns
@@ -305,6 +311,8 @@ def by_group(
     south 0.504 (95% interval 0.482 to 0.527) 0.007 (95% interval 0.000 to 0.017)
     """
     check_level(level)
+    columns = rows_of_units(units, rows_per_unit, random_state, y_true, y_pred, groups, probability)
+    rng, y_true, y_pred, groups, probability = columns
     lacking = np.asarray(groups, dtype=object if isinstance(groups, list | tuple) else None)
     if lacking.ndim != 1:
         raise ValueError(f"groups must say in which group each row is, one entry a row, got shape {lacking.shape}")
@@ -320,7 +328,7 @@ def by_group(
     if np.prod(shape) > _MOST_CELLS:
         raise ValueError(f"{len(names):,} values and {k:,} classes would make {np.prod(shape):,} cells: name fewer")
     steps = 1 if probability is None else STEPS
-    counter = Counter(epsilon, neighbors, budget, random_state, moved=2 * steps, added=steps)
+    counter = Counter(epsilon, neighbors, budget, rng, moved=2 * steps, added=steps, rows_per_unit=rows_per_unit)
     cell = (group * (k + 1) + true) * 2 + (true == predicted)
     if probability is None:
         counts = np.bincount(cell, minlength=int(np.prod(shape)))
@@ -415,9 +423,11 @@ def share_figure(
     most = max(1.0, whole + 2 * noise) if n is None else max(1.0, n)
 
     def slack(p):
-        apart = max(0.0, abs(part - p * whole) - _LESS)
+        apart = max(0.0, abs(part - p * whole) - LESS)
         return chance_beyond(apart, (most * p * (1 - p)) ** 0.5, variance(p) ** 0.5) - (1 - level)
 
+    if n is not None:
+        part = min(max(part, 0.0), whole)  # a count beyond both is farther from them than from any other share
     middle = float(np.clip(part / whole, 0, 1)) if whole > 0 else 0.5
     if slack(middle) <= 0 or (n is None and whole <= 2 * noise):
         return Figure(middle, 0.0, 1.0, level, privacy)

@@ -10,7 +10,7 @@ from scipy.special import ndtri
 
 from dpfast.accounting import Budget
 from dpfast.kernels import reals
-from dpfast.metrics.figure import Counter, Figure, Reliability, Roc, check_level
+from dpfast.metrics.figure import Counter, Figure, Reliability, Roc, check_level, rows_of_units
 from dpfast.tables.arrays import refuse_masked
 
 _MOST_BINS, _SHOWN = 64, 10
@@ -26,6 +26,8 @@ def roc(
     neighbors: str = "replace",
     level: float = 0.95,
     budget: Budget | None = None,
+    units: ArrayLike | None = None,
+    rows_per_unit: int | None = None,
     random_state: int | np.random.Generator | None = None,
 ) -> Roc:
     """Return the ROC curve and the area under it.
@@ -45,7 +47,7 @@ def roc(
         The declared range of the scores. (0, 1) suits probabilities.
     bins : "auto" or int
         The number of bins of equal width. "auto" is sqrt(n epsilon) / 2, from 8 to 64, and 32 under "add-remove".
-    epsilon, neighbors, level, budget, random_state
+    epsilon, neighbors, level, budget, units, rows_per_unit, random_state
         As in `accuracy`.
 
     Returns
@@ -55,8 +57,11 @@ def roc(
         approximation, for noise and sampling together.
     """
     check_level(level)
-    counter = Counter(epsilon, neighbors, budget, random_state)
-    positive, at, edges = _bin_scores(y_true, score, score_range, _bins(bins, np.size(score), epsilon, neighbors))
+    rng, y_true, score = rows_of_units(units, rows_per_unit, random_state, y_true, score)
+    counter = Counter(epsilon, neighbors, budget, rng, rows_per_unit=rows_per_unit)
+    positive, at, edges = _bin_scores(
+        y_true, score, score_range, _bins(bins, np.size(score), epsilon / (rows_per_unit or 1), neighbors)
+    )
     noisy = counter.release(_histogram(positive, at, len(edges) - 1))
     negatives, positives = noisy.astype(float)
     area, deviation = _area(negatives, positives, counter.deviation)
@@ -89,6 +94,8 @@ def calibration(
     neighbors: str = "replace",
     level: float = 0.95,
     budget: Budget | None = None,
+    units: ArrayLike | None = None,
+    rows_per_unit: int | None = None,
     random_state: int | np.random.Generator | None = None,
 ) -> Reliability:
     """Return the share of positive rows by bins of the predicted probability.
@@ -101,7 +108,7 @@ def calibration(
     probability : array_like of float, shape (n,)
     bins : int or "auto"
         The number of bins of equal width in [0, 1]; "auto" as in `roc`.
-    epsilon, neighbors, level, budget, random_state
+    epsilon, neighbors, level, budget, units, rows_per_unit, random_state
         As in `accuracy`.
 
     Returns
@@ -109,9 +116,10 @@ def calibration(
     Reliability
     """
     check_level(level)
-    counter = Counter(epsilon, neighbors, budget, random_state)
+    rng, y_true, probability = rows_of_units(units, rows_per_unit, random_state, y_true, probability)
+    counter = Counter(epsilon, neighbors, budget, rng, rows_per_unit=rows_per_unit)
     positive, at, edges = _bin_scores(
-        y_true, probability, (0, 1), _bins(bins, np.size(probability), epsilon, neighbors)
+        y_true, probability, (0, 1), _bins(bins, np.size(probability), epsilon / (rows_per_unit or 1), neighbors)
     )
     noisy = counter.release(_histogram(positive, at, len(edges) - 1))
     return _reliability(noisy, edges, counter.deviation, level, counter.privacy)
@@ -135,6 +143,14 @@ def _reliability(noisy, edges, deviation, level, privacy):
 def usual_bins(n, epsilon, neighbors):
     """Return the number of bins of scores by default: from the number of rows, if it is public."""
     return 32 if neighbors == "add-remove" else min(_MOST_BINS, max(8, round(math.sqrt(n * float(epsilon)) / 2)))
+
+
+def expected_length(n: int, epsilon: float) -> float:
+    """Return the length of a 95% interval of an area of 5/6 on n rows, a fifth of them positive, under "replace"."""
+    bins = usual_bins(n, epsilon, "replace")
+    rising = (np.arange(bins) + 0.5) / bins**2 * 2
+    deviation = _area(0.8 * n * rising[::-1], 0.2 * n * rising, 2 * math.sqrt(2) / float(epsilon))[1]
+    return min(1.0, 2 * 1.96 * deviation)
 
 
 def _bins(bins, n, epsilon, neighbors):

@@ -37,7 +37,7 @@ def test_a_model_of_a_raw_table_is_scored_beside_the_largest_class(run, uneven, 
     names = [line.split("  ")[0] for line in result.stdout.splitlines()]
     assert names == ["AUC", "accuracy", "largest class", "privacy"]  # AUC first: the classes are uneven
     accuracy = float(re.search(r"accuracy +(\S+)", result.stdout)[1])
-    share = float(re.search(r"largest class +([.\d]+), no", result.stdout)[1])
+    share = float(re.search(r"largest class +([.\d]+) \(95% interval [.\d]+ to [.\d]+\), no", result.stdout)[1])
     assert abs(share - 0.9) < 0.05
     assert accuracy > share - 0.05
     assert "(2, 0)-DP for these rows, replace one row; drawn with a seed: reproducible, not private" in result.stdout
