@@ -4,8 +4,8 @@ A figure is a release about the rows on which it is computed. Rows that a model 
 the model's own claim, since each row then affects only one of the two releases (parallel composition); the split of the
 rows must not depend on their values. Rows that the model did see, or that are measured again, cost more: pass a
 `budget`. With `units` and `rows_per_unit` a figure protects all rows of a unit, such as a person, of which at most
-so many count: the noise is that of so many rows (`dpfast.base.units`). A figure that is refused (ValueError, BudgetExceeded)
-has charged and drawn nothing.
+so many count: the noise is that of so many rows (`dpfast.base.units`). A figure that is refused (ValueError,
+BudgetExceeded) has charged and drawn nothing.
 """
 
 from .accuracy import accuracy, confusion_matrix
