@@ -8,6 +8,7 @@ import numpy as np
 
 from dpfast.report.drawing import VAGUE, Range, ranges
 from dpfast.report.panels import plain_table
+from dpfast.tables.classes import OTHER_LABEL
 
 _NOT = "not measured"
 _LISTED = 200  # classes in a table
@@ -76,6 +77,8 @@ def class_table(model: Any) -> Iterable[str]:
     if None in records:
         of = records[None]
         lines.append(("any other label", "not found or not declared", _share(of.get("share")), "never", "-", "-"))
+    else:
+        lines += _of_other_labels(model)
     yield "<h2>Classes</h2>"
     yield (
         '<p class="soft">Recall: the share of the rows of a class that are predicted as it. Precision: the share of '
@@ -87,6 +90,17 @@ def class_table(model: Any) -> Iterable[str]:
     yield plain_table("the classes", head, lines, named=True)
     if len(classes) > _LISTED:
         yield f'<p class="soft">and {len(classes) - _LISTED:,} more classes</p>'
+
+
+def _of_other_labels(model):
+    """Return a line for the rows whose labels were not discovered, by the share that the fit released, if any."""
+    encoder = getattr(model, "encoder_", None)
+    shares, learned_as = getattr(encoder, "other_labels_", None), getattr(encoder, "other_label_", None)
+    if shares is None or str(learned_as) == OTHER_LABEL:  # which is a class of its own
+        return []
+    told = _share(dict(zip(("value", "low", "high"), map(float, shares), strict=True)))
+    how = "" if learned_as is None else f", learned as {learned_as}"
+    return [("any other label", "not found", f"{told}{how}", "never", "-", "-")]
 
 
 def _share(figure):

@@ -1,8 +1,9 @@
 """The parts of a page that show the model itself (rules, a panel for each column, or weights) and its table."""
 
+from collections import Counter
 from collections.abc import Iterable
 from html import escape
-from itertools import chain, islice
+from itertools import chain, combinations, islice
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from dpfast.tables.cells import CodeColumn
 _DRAWN, _LISTED = 150_000, 60_000  # letters of panels and of rows of a table: a page stays below 300 kB
 _POINTED, _BAR = 900, 7  # bins in all with a tooltip, and bins that take as many bytes as a bar
 _MOST_RULES, _MOST_LETTERS = 400, 400  # and letters of names of columns that are not drawn
-_MOST_LEAVES, _RANKED, _VALUES = 20, 12, 24
+_MOST_LEAVES, _RANKED, _VALUES, _TOGETHER = 20, 12, 24, 4
 _STEPS = (0.5, 1.0, 2.0, -1.0)  # of the score, for which probabilities are given
 _CROWDED = 0.6  # bins are drawn equally wide if this share of them is in a tenth of the range
 
@@ -194,6 +195,7 @@ def _trees(model) -> Iterable[str]:
     yield (
         f'<p class="soft">Beside its columns, the score has {len(model.trees_.asked):,} trees, drawn at random from '
         "what was released. Each adds a number for the combination of values that a row has. "
+        f"{_asked_together(model)}"
     )
     if not found:
         yield "No single combination is clear of noise.</p>"
@@ -205,6 +207,16 @@ def _trees(model) -> Iterable[str]:
         for leaf in found[:_MOST_LEAVES]
     ]
     yield plain_table("the combinations", ("rows with", "add to the score"), rows)
+
+
+def _asked_together(model):
+    """Return which columns most trees ask together, as a sentence; nothing if no tree asks two."""
+    forest, columns = model.trees_, code_columns(model) or ()
+    asked = ({forest.orders[order][0] for order in tree} for tree in forest.asked)
+    counts = Counter(pair for tree in asked for pair in combinations(sorted(tree), 2))
+    most = sorted(counts.items(), key=lambda each: (-each[1], each[0]))[:_TOGETHER]
+    told = [f"{columns[a].name} and {columns[b].name} (in {n:,})" for (a, b), n in most]
+    return f"Most trees ask together: {escape('; '.join(told))}. " if told else ""
 
 
 def sensitive_columns(model: Any) -> list[str]:

@@ -251,3 +251,19 @@ def test_an_interval_of_an_importance_holds_what_it_is_without_noise(rng):
             low, high = importance_interval(report.Term(column, "yes", weights, np.full(6, 0.4), shares))
             held += low <= shares @ np.abs(truth) <= high
         assert held >= 380
+
+
+def test_labels_that_were_not_found_are_a_line_and_the_pairs_that_trees_ask_are_counted(rng):
+    frame = pd.DataFrame({"a": rng.normal(size=N), "b": rng.choice(list("xyz"), N), "c": rng.normal(size=N)})
+    y = np.where(frame.a > 0, "p", "q").astype(object)
+    y[:600] = [f"rare {k % 200}" for k in range(600)]
+    model = dpfast.HalfspaceClassifier(2.0, trees=20, random_state=0).fit(frame, y)
+    page = report.page(model)
+    assert model.classes_.tolist() == ["p", "q"]
+    (line,) = [each for each in lines_of(page, "the classes") if each[0] == "any other label"]
+    _, low, high = interval(line[2].split(", learned as ")[0])
+    assert low <= 600 / N <= high
+    asked = [{model.trees_.orders[order][0] for order in tree} for tree in model.trees_.asked]
+    for first, second, trees in re.findall(r"(\w) and (\w) \(in (\d+)\)", text_of(page)):
+        assert sum({"abc".index(first), "abc".index(second)} <= each for each in asked) == int(trees)
+    assert "Most trees ask together: " in page
