@@ -1,6 +1,7 @@
 """Private classifiers by composition: a learner is parameters, a plan, what it learns, and a model."""
 
 import os
+from dataclasses import field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -19,8 +20,8 @@ from dpfast.base.forms import Codes
 from dpfast.base.inputs import refuse_weights
 from dpfast.base.model import Model, decisions, model_of, overrides, read_model
 from dpfast.base.others import score
-from dpfast.base.parameters import VERBOSE, PrivateParameters, SchemaLike, estimator
-from dpfast.base.plan import Plan, Spending, Task, spending_of
+from dpfast.base.parameters import DELTA_TEXT, VERBOSE, PrivateParameters, SchemaLike, described, estimator, real
+from dpfast.base.plan import Plan, Spending, Task, plan_of, spending_of
 from dpfast.base.progress import call_callbacks
 from dpfast.base.reading import ENCODER_SHARE, SCHEMA_OR_NONE
 from dpfast.base.reporter import ModelReporter
@@ -81,6 +82,7 @@ class PrivateClassifier(PrivateParameters, CallbackSupportMixin, ClassifierMixin
 
     reads: ClassVar[Any] = Codes()  # a Form
     spares_unlabelled: ClassVar[Any] = False  # or True
+    delta: float = field(default=1e-6, kw_only=False, metadata=described(real(0, 1, "[)"), DELTA_TEXT))
     schema: SchemaLike | None = SCHEMA_OR_NONE
     encoder_share: float | str = ENCODER_SHARE
     verbose: bool = VERBOSE
@@ -127,7 +129,7 @@ class PrivateClassifier(PrivateParameters, CallbackSupportMixin, ClassifierMixin
         -------
         Spending
         """
-        return spending_of(self.plan(task))
+        return spending_of(plan_of(self, task))
 
     def check(self) -> None:
         """Refuse parameters that do not suit one another, before a table is read; by default none."""
@@ -204,6 +206,7 @@ class PrivateClassifier(PrivateParameters, CallbackSupportMixin, ClassifierMixin
             If the budget does not suffice, before the data is read.
         """
         refuse_weights(refused)
+        _refuse_undefined(self)
         transaction.fit(self, X, y, classes, units, rows_per_unit)
         return self
 
@@ -315,3 +318,11 @@ class PrivateClassifier(PrivateParameters, CallbackSupportMixin, ClassifierMixin
     @property
     def _reporter(self) -> ModelReporter:
         return ModelReporter(self)
+
+
+def _refuse_undefined(learner: PrivateClassifier) -> None:
+    """Refuse a learner without the methods that every learner defines."""
+    wanted = {"plan": "plan(task), which returns a Plan", "learn": "learn(rows, plan, run), which returns a Model"}
+    for method, text in wanted.items():
+        if getattr(type(learner), method) is getattr(PrivateClassifier, method):
+            raise TypeError(f"{type(learner).__name__} must define the method {text}")

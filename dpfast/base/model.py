@@ -9,6 +9,7 @@ import typing
 from collections.abc import Mapping
 from dataclasses import fields
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Self, TypeAlias
 
 import numpy as np
@@ -42,6 +43,8 @@ class Model:
             cls.__hash__ = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
+        for name, kind in _array_fields(type(self)).items():
+            _refuse_other_array(name, kind, getattr(self, name))
         for name, value in self._values().items():
             if isinstance(value, np.ndarray) and value.flags.writeable:
                 fixed = value.view()
@@ -210,6 +213,27 @@ def field_kinds(model: type[Model]) -> dict[str, Any]:
     """Return the annotations of the fields of a class of models."""
     hints = typing.get_type_hints(model)
     return {each.name: hints[each.name] for each in fields(model)}  # type: ignore[arg-type]
+
+
+@lru_cache(maxsize=256)
+def _array_fields(model):
+    """Return the types of the entries of those fields of a class of models that are annotated as arrays."""
+    kinds = {}
+    for name, kind in field_kinds(model).items():
+        union = typing.get_origin(kind) in (typing.Union, types.UnionType)
+        for each in typing.get_args(kind) if union else (kind,):
+            if each in _ARRAYS:
+                kinds[name] = _ARRAYS[each]
+    return kinds
+
+
+def _refuse_other_array(name, kind, value):
+    """Refuse what a file could not give back as an array of this kind."""
+    wanted, kinds = ("IntArray", "iu") if kind is np.int64 else ("FloatArray", "iuf")
+    if value is None or (isinstance(value, np.ndarray) and value.dtype.kind in kinds):
+        return
+    found = f"an array of {value.dtype}" if isinstance(value, np.ndarray) else f"a {type(value).__name__}"
+    raise TypeError(f"{name} is annotated as {wanted}, and holds {found}")
 
 
 def _same(one, other):

@@ -149,6 +149,9 @@ def _or(words: str, is_word: Callable[[Any], bool], kind: Kind) -> Kind:
 
 EPSILON = positive()
 DELTA = BETWEEN_0_AND_1 = real(0, 1, "()")
+DELTA_TEXT = (
+    "float, default=1e-6\n    A term that is added to the bound of epsilon; choose it well below 1 / n for n rows."
+)
 NEIGHBORS = choice("replace", "add-remove")
 SCHEMA = Kind(
     "be a dpfast.Schema or the path of its file",
@@ -339,15 +342,7 @@ class PrivateParameters(Parameters):
             EPSILON, "float, default=1.0\n    Privacy budget: a smaller value is more private; 1 is a good start."
         ),
     )
-    delta: float = field(
-        default=1e-6,
-        kw_only=False,
-        metadata=described(
-            DELTA,
-            "float, default=1e-6\n    A term that is added to the bound of epsilon; choose it well below 1 / n for n "
-            "rows.",
-        ),
-    )
+    delta: float = field(default=1e-6, kw_only=False, metadata=described(DELTA, DELTA_TEXT))
     neighbors: str = parameter(
         "replace",
         NEIGHBORS,

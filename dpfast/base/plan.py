@@ -1,9 +1,12 @@
 """Plans: all that a learner will release, as a value that follows from its parameters and public facts alone.
 
-The noise of each release follows from the plan. With delta = 0, or if nothing but counts with Laplace noise is
-released, epsilon is divided by the shares of the releases (basic composition). Otherwise counts with Laplace noise get
-their shares of epsilon, and all other releases have one bill for the rest (`dpfast.accounting.bill_noise`), which is
-divided by their shares of mu squared.
+The noise of each release follows from the plan, by the better of these bounds:
+
+- without Gaussian sums, epsilon is divided by the shares of the releases (basic composition); with delta > 0, all of
+  them may then grow as far as their costs compose to the claim (`dpfast.accounting.claims.composition`);
+- with delta > 0, counts with Laplace noise get their shares of epsilon, and all other releases have one bill for the
+  rest (`dpfast.accounting.bill_noise`), which is divided by their shares of mu squared; draws may then grow in the same
+  way.
 
 **Units.** All numbers of a mechanism are for one row. For units of k rows they are multiplied by k
 (`dpfast.base.units`).
@@ -18,6 +21,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from dpfast.accounting import Cost, CoverDraws, Draws, NoisySums, PrivacySpend, bill_noise
+from dpfast.accounting.claims.growth import growth_of
 from dpfast.accounting.claims.noise import LARGEST_SCALE, changed_rows
 from dpfast.accounting.numbers import (
     count,
@@ -404,33 +408,94 @@ def _solved(releases: dict[str, Any], steps: dict[str, int], task: Task) -> tupl
     if proved:
         whole = tuple(cost for each in proved.values() for cost in each.cost)
         return {name: each.noise for name, each in proved.items()}, whole
-    pure = {name: each for name, each in releases.items() if isinstance(each, LaplaceSum)}
-    rest = {name: each for name, each in releases.items() if name not in pure}
-    if not task.delta and any(isinstance(each, GaussianSum) for each in rest.values()):
+    has_sums = any(isinstance(each, GaussianSum) for each in releases.values())
+    if has_sums and not task.delta:
         raise ValueError("Gaussian noise needs delta > 0: with delta = 0 sums have Laplace noise (LaplaceSum)")
-    left, epsilon = task.epsilon, Fraction(0)
-    if pure and rest:
-        left, epsilon = split(task.epsilon, share_of(pure.values(), releases.values()))
-    elif pure:
-        epsilon = exact("epsilon", task.epsilon)
-    noise: dict[str, Number] = {}
-    cost: list[Cost] = []
-    if rest and task.delta:
-        parts = [_billed(each, steps[name] * task.rows_per_unit) for name, each in rest.items()]
-        billed = bill_noise(parts, left, task.delta)
-        for name, each in zip(rest, billed.noise, strict=True):
-            noise[name] = each / steps[name]  # exact, as steps are powers of two
-        cost += billed.cost
-    elif rest:
-        shares = _shares(rest, exact("epsilon", left))
-        for name, each in rest.items():
-            noise[name] = shares[name] / each.times / (exact_above("width", each.width) * task.rows_per_unit)
-            cost.append(Cost("range", float_above(shares[name] / each.times), times=each.times))
-    for name, share in _shares(pure, epsilon).items():
-        moved = exact_above("moves", pure[name].moves) * task.rows_per_unit
-        noise[name] = moved * pure[name].times / share
-        cost.append(Cost("pure", decimal_above(share / pure[name].times), times=pure[name].times))
-    return {name: noise[name] for name in releases}, tuple(cost)
+    found = [] if has_sums else [_by_epsilon(releases, task)]
+    if has_sums or (task.delta and len(releases) > 1 and not all(map(_is_laplace, releases.values()))):
+        found.append(_by_bill(releases, steps, task))
+    return max(found, key=lambda each: _sharpness(releases, each[0]))
+
+
+def _by_epsilon(releases: dict[str, Any], task: Task) -> tuple[dict[str, Any], tuple[Cost, ...]]:
+    """Return the noise and cost of pure releases with their shares of epsilon; with delta > 0 of as much as it allows.
+
+    The sum of their epsilons is one bound, and the composition of their costs at delta is another.
+    """
+    own = {name: each / releases[name].times for name, each in _shares(releases, exact("epsilon", task.epsilon)).items()}
+    cost = _pure_costs(releases, own)
+    if task.delta and (factor := growth_of(cost, (), task.epsilon, task.delta)) > 1:
+        own = {name: each * factor for name, each in own.items()}
+        cost = _pure_costs(releases, own)
+    return _pure_noise(releases, own, task), cost
+
+
+def _by_bill(
+    releases: dict[str, Any], steps: dict[str, int], task: Task
+) -> tuple[dict[str, Any], tuple[Cost, ...]]:
+    """Return the noise and cost of releases with one bill, beside Laplace noise by shares of epsilon; delta > 0.
+
+    A bill counts draws by their mu. What their composition leaves of the claim is theirs.
+    """
+    pure = {name: each for name, each in releases.items() if _is_laplace(each)}
+    rest = {name: each for name, each in releases.items() if name not in pure}
+    left, epsilon = split(task.epsilon, share_of(pure.values(), releases.values())) if pure else (task.epsilon, None)
+    own = {name: each / pure[name].times for name, each in _shares(pure, epsilon).items()}
+    billed = bill_noise(
+        [_billed(each, steps[name] * task.rows_per_unit) for name, each in rest.items()], left, task.delta
+    )
+    noise = _pure_noise(pure, own, task)
+    cost = (*billed.cost, *_pure_costs(pure, own))
+    ranges = tuple(each for each in cost if each.kind == "range")
+    beside = tuple(each for each in cost if each.kind != "range")
+    factor = growth_of(ranges, beside, task.epsilon, task.delta) if ranges else Fraction(1)
+    drawn = {}
+    for (name, each), of_bill in zip(rest.items(), billed.noise, strict=True):
+        if isinstance(each, ExponentialDraw):
+            noise[name] = of_bill if factor == 1 else Fraction(of_bill) * factor
+            drawn[name] = exact_above("width", each.width) * task.rows_per_unit * Fraction(noise[name])
+        else:
+            noise[name] = of_bill / steps[name]  # exact, as steps are powers of two
+    if factor > 1:
+        sums = tuple(each for each in billed.cost if each.kind != "range")
+        cost = (*sums, *_pure_costs(rest, drawn), *_pure_costs(pure, own))
+    return {name: noise[name] for name in releases}, cost
+
+
+def _pure_noise(releases: dict[str, Any], own: dict[str, Fraction], task: Task) -> dict[str, Any]:
+    """Return the noise of pure releases, each of which costs its own epsilon."""
+    noise: dict[str, Any] = {}
+    for name, epsilon in own.items():
+        each = releases[name]
+        if _is_laplace(each):
+            noise[name] = exact_above("moves", each.moves) * task.rows_per_unit / epsilon
+        else:
+            noise[name] = epsilon / (exact_above("width", each.width) * task.rows_per_unit)
+    return noise
+
+
+def _pure_costs(releases: dict[str, Any], own: dict[str, Fraction]) -> tuple[Cost, ...]:
+    """Return the costs of draws and then of sums with Laplace noise, each of which costs its own epsilon."""
+    draws = [(name, each) for name, each in own.items() if not _is_laplace(releases[name])]
+    sums = [(name, each) for name, each in own.items() if _is_laplace(releases[name])]
+    return (
+        *(Cost("range", float_above(each), times=releases[name].times) for name, each in draws),
+        *(Cost("pure", decimal_above(each), times=releases[name].times) for name, each in sums),
+    )
+
+
+def _sharpness(releases: dict[str, Any], noise: dict[str, Any]) -> float:
+    """Return a number that is larger for less noise, rounded so that no machine prefers another plan."""
+    rates = (
+        each.times * math.log(1 / noise[name] if _is_laplace(each) else noise[name])
+        for name, each in releases.items()
+        if not isinstance(each, GaussianSum)
+    )
+    return round(math.fsum(rates), 2)
+
+
+def _is_laplace(mechanism: Any) -> bool:
+    return isinstance(mechanism, LaplaceSum)
 
 
 _DRAWN = "exponential", "threshold"
@@ -443,6 +508,14 @@ def _draws(mechanism):
 
 def _largest(noise):
     return max(noise) if isinstance(noise, tuple) else noise
+
+
+def plan_of(learner: Any, task: Task) -> Plan:
+    """Return the plan of a learner for a task; refuse what is no plan."""
+    plan = learner.plan(task)
+    if not isinstance(plan, Plan):
+        raise TypeError(f"plan() of {type(learner).__name__} must return a Plan, got {type(plan).__name__}")
+    return plan
 
 
 def spending_of(plan: Plan) -> Spending:

@@ -15,7 +15,7 @@ from dpfast.base.inputs import public_of
 from dpfast.base.notes import WITHOUT_LABEL
 from dpfast.base.others import share_of_others
 from dpfast.base.parameters import BETWEEN_0_AND_1, SCHEMA, auto, count, optional, parameter
-from dpfast.base.plan import Plan, Spending, Task
+from dpfast.base.plan import Plan, Spending, Task, plan_of
 from dpfast.base.units import bounded_rows, own_generator
 from dpfast.discovery import survey
 from dpfast.discovery.facts import widest
@@ -281,7 +281,7 @@ class TableReader:
 
     def plan(self, task: Task) -> Plan:
         """Return the plan for a task; refuse one that spends in another way than the survey left a budget for."""
-        made, foreseen = self._learner.plan(task), self._spending
+        made, foreseen = plan_of(self._learner, task), self._spending
         if self.survey is not None and foreseen.kind != "pair":
             spending = self._learner.spending(task)
             if (spending.kind, spending.pure) != (foreseen.kind, foreseen.pure):

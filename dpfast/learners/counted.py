@@ -16,7 +16,7 @@ from dpfast.accounting.numbers import decimal_above, exact, split
 from dpfast.base.batches import in_batches
 from dpfast.base.classifier import PrivateClassifier
 from dpfast.base.model import FloatArray, IntArray, Model, model_of
-from dpfast.base.parameters import estimator
+from dpfast.base.parameters import DELTA, DELTA_TEXT, described, estimator
 from dpfast.base.plan import LaplaceSum, Mechanism, Proved, Task
 from dpfast.base.run import Run
 from dpfast.base.saving import entries, fraction
@@ -166,6 +166,7 @@ class CountedClassifier(PrivateClassifier):
         Only with `probability_share`.
     """
 
+    delta: float = field(default=1e-6, kw_only=False, metadata=described(DELTA, DELTA_TEXT))
     probability_share: float = PROBABILITY_SHARE
 
     def counting(self, task: Task, beside: Sequence[Cost] | None = None) -> dict[str, Mechanism]:

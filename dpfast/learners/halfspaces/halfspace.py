@@ -1,7 +1,7 @@
 """The private linear classifier to take: any table, any number of classes, probabilities, nothing to tune."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +10,19 @@ from sklearn.utils.validation import check_is_fitted
 from dpfast.accounting import NoisySums
 from dpfast.base.classifier import PrivateClassifier
 from dpfast.base.forms import Form, Outline
-from dpfast.base.parameters import Kind, auto, count, estimator, flag, optional, parameter, positive
+from dpfast.base.parameters import (
+    DELTA,
+    DELTA_TEXT,
+    Kind,
+    auto,
+    count,
+    described,
+    estimator,
+    flag,
+    optional,
+    parameter,
+    positive,
+)
 from dpfast.base.plan import Plan, Spending, Task
 from dpfast.base.run import Rows, Run
 from dpfast.learners.halfspaces.additive import MOST_ROUNDS, AdditiveModel, read_additive
@@ -174,6 +186,7 @@ class HalfspaceClassifier(PrivateClassifier, name="halfspace"):
     True
     """
 
+    delta: float = field(default=1e-6, kw_only=False, metadata=described(DELTA, DELTA_TEXT))
     n_rounds: int | str = parameter("auto", auto(count(1, MOST_ROUNDS)))
     class_weight: Mapping[Any, float] | str | None = parameter(
         None,
