@@ -65,7 +65,7 @@ class PrivateNaiveBayes(PrivateClassifier):
 
 # %%
 # Whether it keeps what the library promises: replays on neighbouring tables, refusals, files, sources.
-check_private_estimator(PrivateNaiveBayes())
+print(check_private_estimator(PrivateNaiveBayes()))
 
 # %%
 # The table as it is, with nothing declared. Of each column the model knows what it has found, and no more.

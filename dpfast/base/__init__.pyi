@@ -1,4 +1,5 @@
 from .classifier import PrivateClassifier as PrivateClassifier
+from .clipping import CLIP_STEPS as CLIP_STEPS
 from .forms import Bits as Bits
 from .forms import Codes as Codes
 from .forms import Form as Form

@@ -19,6 +19,7 @@ from dpfast.tables.cells import CodeColumn
 from dpfast.tables.code_bits import CodeBits, bit_count, pack_codes
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.projection import projectable
+from dpfast.tables.row_array import by_row
 from dpfast.tables.unit_rows import unit_rows
 
 
@@ -263,6 +264,9 @@ class UnitRows(Form):
 class Numbers(Form):
     """Rows of numbers as they are: a float32 array, a sparse matrix or a `BitMatrix`.
 
+    For dense rows, ``rows @ w`` is computed for each row alone, as `dpfast.kernels.reals.products` does: a product by
+    BLAS depends on how many rows there are. Sums over rows with real weights, ``rows.T @ weights`` say, are refused.
+
     Parameters
     ----------
     several_classes, in_parts, sparse, one_column, surveyed, vector_parameters, names_classes, spacing, why_whole
@@ -270,7 +274,7 @@ class Numbers(Form):
     """
 
     def rows(self, X: Any) -> Any:
-        return projectable(X)
+        return by_row(projectable(X))
 
 
 def _is_zero(threshold):

@@ -422,7 +422,9 @@ def _by_epsilon(releases: dict[str, Any], task: Task) -> tuple[dict[str, Any], t
 
     The sum of their epsilons is one bound, and the composition of their costs at delta is another.
     """
-    own = {name: each / releases[name].times for name, each in _shares(releases, exact("epsilon", task.epsilon)).items()}
+    own = {
+        name: each / releases[name].times for name, each in _shares(releases, exact("epsilon", task.epsilon)).items()
+    }
     cost = _pure_costs(releases, own)
     if task.delta and (factor := growth_of(cost, (), task.epsilon, task.delta)) > 1:
         own = {name: each * factor for name, each in own.items()}
@@ -430,9 +432,7 @@ def _by_epsilon(releases: dict[str, Any], task: Task) -> tuple[dict[str, Any], t
     return _pure_noise(releases, own, task), cost
 
 
-def _by_bill(
-    releases: dict[str, Any], steps: dict[str, int], task: Task
-) -> tuple[dict[str, Any], tuple[Cost, ...]]:
+def _by_bill(releases: dict[str, Any], steps: dict[str, int], task: Task) -> tuple[dict[str, Any], tuple[Cost, ...]]:
     """Return the noise and cost of releases with one bill, beside Laplace noise by shares of epsilon; delta > 0.
 
     A bill counts draws by their mu. What their composition leaves of the claim is theirs.

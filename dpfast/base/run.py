@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpfast.accounting.numbers import is_integer
+from dpfast.accounting.numbers import is_integer, is_real
 from dpfast.base import fitting
+from dpfast.base.clipping import clipped
 from dpfast.base.model import Model
 from dpfast.base.plan import ExponentialDraw, GaussianSum, LaplaceSum, Plan, Proved, Solved, Task
 from dpfast.mechanisms import discrete_gaussian, discrete_laplace, exponential
+from dpfast.mechanisms.draws import announce
 
 
 class Rows:
@@ -78,6 +80,33 @@ class Rows:
         ndarray of int64
         """
         return self.parts.sum(_answered, question, *public)
+
+    def clipped_sum(self, gradient: Callable, norm: float, *public: Any) -> np.ndarray:
+        """Return the sum of one vector for each row, such as its gradient, clipped to a norm: exact and private.
+
+        The sum is in steps of ``norm / CLIP_STEPS``, where `dpfast.base.CLIP_STEPS` is 2**20: one row adds at most
+        `CLIP_STEPS` to it in Euclidean norm, whatever the gradient. So its release is planned by
+        ``GaussianSum(task.changed_rows * CLIP_STEPS, size=...)``, and multiplied by ``norm / CLIP_STEPS`` it is a sum
+        of gradients.
+
+        Parameters
+        ----------
+        gradient : callable
+            ``gradient(piece, *public)`` returns an array of floats with one entry for each row of the piece, of any
+            shape: (n, d), say. The entry of a row must follow from that row alone. Otherwise as a question of `sum`.
+        norm : float, > 0
+            The entry of a row that is longer is scaled to this Euclidean norm. One that is not finite counts as zeros.
+        *public
+            Released or public values.
+
+        Returns
+        -------
+        ndarray of int64
+            With the shape of the entry of one row.
+        """
+        if not (is_real(norm) and 0 < norm < math.inf):
+            raise ValueError(f"norm must be a finite number > 0, got {norm!r}")
+        return self.parts.sum(_clipped, gradient, float(norm), *public)
 
 
 class Run:
@@ -359,11 +388,23 @@ class Run:
         """Take the next releases from the plan, and return their mechanism in a word and their noise."""
         with self._alone():
             kind, noise = self._planned(name, size, kinds, verb, times), self._noise[name]
+            announce(lambda: self._most_of(name, times))
             if isinstance(noise, tuple) and times > 1:
                 raise RuntimeError(f"{name!r} has noise for each release, and {times} were to be made at once")
             noise = noise[self._used[name]] if isinstance(noise, tuple) else noise
             self._used[name] += times
         return kind, noise
+
+    def _most_of(self, name, times):
+        """Return what releases of this name, made at once, may cost by the plan."""
+        planned, rows = self._plan[name], self._paid.charges.rows_per_unit or 1
+        if isinstance(planned, GaussianSum):
+            return math.sqrt(times) * float(planned.moves) * rows / float(self._noise[name])
+        if isinstance(planned, LaplaceSum):
+            return times * float(planned.moves) * rows / float(self._noise[name])
+        return (
+            float(planned.width) * rows * float(self._noise[name]) if isinstance(planned, ExponentialDraw) else math.inf
+        )
 
     def _planned(self, name, size, kinds, verb, times=1):
         """Return the mechanism of releases in a word; refuse those that are not planned."""
@@ -406,6 +447,14 @@ def _without_progress(rounds, what, most):
 def _answered(piece, question, *public):
     """Return the answer of a piece to a question, for sums over pieces."""
     return _wide(question(piece, *public))
+
+
+def _clipped(piece, gradient, norm, *public):
+    """Return the sum of the clipped gradients of the rows of a piece."""
+    values = np.asarray(gradient(piece, *public))
+    if values.ndim == 0 or len(values) != len(piece.labels):
+        raise ValueError(f"gradients must have an entry for each of {len(piece.labels)} rows, got shape {values.shape}")
+    return clipped(values, norm).sum(axis=0)
 
 
 def _wide(numbers):

@@ -91,7 +91,10 @@ class Question:
 
 
 class Recorder(Protocol):
-    """Answers the questions of a fit instead of its mechanisms; it may have the method `ranks`, see `draw_places`."""
+    """Answers the questions of a fit instead of its mechanisms.
+
+    It may have the methods `ranks`, see `draw_places`, and `plan`, see `announce`.
+    """
 
     def answer(self, question: Question, draw: Callable[[], Any], rng: np.random.Generator) -> Any:
         """Return the answer to a question; `draw` draws it."""
@@ -106,6 +109,16 @@ def ask(question: Callable[[], Question], draw: Callable[[], _Answer], rng: np.r
 def has_recorder() -> bool:
     """Return whether there is a recorder; shortcuts whose draws differ from those of the proof are then disabled."""
     return _recorder.get() is not None
+
+
+def announce(most: Callable[[], float]) -> None:
+    """Tell a recorder by its method ``plan(most)`` what the next question costs at most, by the plan of a learner.
+
+    The number is that of `Question.costs`: the sum of their sizes.
+    """
+    plan = getattr(_recorder.get(), "plan", None)
+    if plan is not None:
+        plan(most())
 
 
 def draw_places(names: Sequence[int], places: int, rng: np.random.Generator) -> np.ndarray:

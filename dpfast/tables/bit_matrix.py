@@ -11,6 +11,7 @@ from dpfast.kernels import bits
 from dpfast.kernels.own import frozen, own
 from dpfast.parts.blocks import BLOCK_BYTES, map_blocks, slices
 from dpfast.tables.arrays import as_numbers, row_index
+from dpfast.tables.row_array import by_row
 
 
 class BitMatrix:
@@ -158,6 +159,11 @@ class BitMatrix:
         ndarray of bool, shape (n, d)
         """
         return bits.unpack(self.rows, self.shape[1])
+
+    def __matmul__(self, w):
+        """Return the products of the rows with a vector or a matrix, each row by itself: float64."""
+        parts = slices(len(self), BLOCK_BYTES // (8 * self.shape[1]))
+        return np.concatenate([by_row(self[part].toarray()) @ np.asarray(w, np.float64) for part in parts])
 
     def __repr__(self):
         return f"BitMatrix of shape {self.shape}"

@@ -8,7 +8,7 @@ import numpy as np
 from dpfast.tables.columns import Boolean, Category, Numeric
 from dpfast.tables.schema import Label, Schema
 
-ROWS = 24
+ROWS, MOST_ROWS = 24, 3000  # of the tables, and of random ones
 SCHEMA = Schema(
     [
         Numeric("age", 0, 100, edges=8),
@@ -57,17 +57,19 @@ def frame(n: int = ROWS) -> Any:
     return table.astype({"smokes": bool, "buys": np.int64})
 
 
-def neighbors(relation: str, units: bool, schema: bool) -> Iterator[Pair]:
-    """Yield tables with neighbours under a relation, for learners that take units, and that take a schema.
+def neighbors(relation: str, units: bool, schema: bool, several: bool = False) -> Iterator[Pair]:
+    """Yield tables with neighbours under a relation, for learners of units, with a schema, of several classes.
 
-    The last rows, one or both of a person, are replaced by their opposites, by zeros and by rows of the other label, or
-    are left out. The other rows are of all kinds, or all alike.
+    The last rows, one or both of a person, are replaced by their opposites, by zeros and by rows of another label, or
+    are left out. The other rows are of all kinds, or all alike, or such that all counts are equal.
     """
     for rows in (1, 2) if units else (1,):
-        for what, (X, y), others in _of_bits(relation, rows):
+        who = "row" if rows == 1 else "person of two rows"
+        for what, table, others in _of_arrays(relation, rows, several):
             for other in others:
-                before, after = _arguments(X, y, rows), _arguments(other[0], other[1], rows)
-                yield Pair(f"{what}, one {'row' if rows == 1 else 'person of two rows'}", before, after)
+                k = int(max(table[1].max(), 1)) + 1
+                before, after = (_arguments(*each, rows, [*range(k)]) for each in (table, other))
+                yield Pair(f"{what}, one {who}", before, after)
         if schema:
             for declared in (SCHEMA, None):
                 what = f"frame {'with' if declared else 'without'} a schema, {rows} of its rows"
@@ -78,26 +80,69 @@ def neighbors(relation: str, units: bool, schema: bool) -> Iterator[Pair]:
                     yield Pair(what, before, after, {"schema": declared})
 
 
-def _arguments(X: Any, y: Any, rows: int) -> dict[str, Any]:
+def _arguments(X: Any, y: Any, rows: int, classes: Any = (0, 1)) -> dict[str, Any]:
     """Return the arguments of `fit`, with units of two rows each if `rows` is 2."""
     units = {} if rows == 1 else {"units": np.arange(len(y)) // 2, "rows_per_unit": 2}
-    return {"X": X, "y": y, "classes": [0, 1], **units}
+    return {"X": X, "y": y, "classes": [*classes], **units}
 
 
-def _of_bits(relation, rows):
-    """Yield arrays with neighbours of which the last rows differ."""
+def _of_arrays(relation, rows, several):
+    """Yield names, arrays with labels, and neighbours of which the last rows differ."""
     mixed, labels = bits()
     mixed[-rows:], labels[-rows:] = 1, 1
     lonely = np.zeros_like(labels)
     lonely[-rows:] = 1
-    for what, X, y in (("bits", mixed, labels), ("rows alike", np.ones_like(mixed), lonely)):
-        if relation == "add-remove":
-            yield what, (X, y), [(X[:-rows], y[:-rows])]
-            continue
-        others = []
-        for image, label in ((1 - X[-rows:], 0), (1 - X[-rows:], 1), (X[-rows:], 0)):
-            others.append((np.append(X[:-rows], image, axis=0), np.append(y[:-rows], np.full(rows, label))))
-        yield what, (X, y), others
+    yield (
+        "bits",
+        (mixed, labels),
+        _changed(relation, rows, mixed, labels, [(1 - mixed[-1], 0), (1 - mixed[-1], 1), (mixed[-1], 0)]),
+    )
+    alike = np.ones_like(mixed)
+    yield (
+        "rows alike",
+        (alike, lonely),
+        _changed(relation, rows, alike, lonely, [(0 * alike[-1], 0), (0 * alike[-1], 1), (alike[-1], 0)]),
+    )
+    for k in (2, 3) if several else (2,):
+        for image in (0, 1) if k == 2 else (1,):
+            for label in range(k):
+                X, y = tied(k, image, label, rows)
+                changes = [(1 - image, label), *((image, other) for other in range(k) if other != label)]
+                changes += [(1 - image, (label + 1) % k)]
+                yield f"{k} classes tied", (X, y), _changed(relation, rows, X, y, changes)
+        for label in (0, k - 1):
+            X, y = numbers(k)
+            for row in (np.array([1e3, 0, 0, 0]), np.full(4, 1e3)):
+                X, y = X.copy(), y.copy()
+                X[-rows:], y[-rows:] = row, label
+                changes = [(-row, label), (-row, (label + 1) % k), (row, (label + 1) % k)]
+                yield f"opposite rows, {k} classes", (X, y), _changed(relation, rows, X, y, changes)
+
+
+def _changed(relation, rows, X, y, changes):
+    """Return arrays without the last rows, or with others in their place: by their entries and their label."""
+    if relation == "add-remove":
+        return [(X[:-rows], y[:-rows])]
+    entries = [np.broadcast_to(np.asarray(row, np.float64), (rows, X.shape[1])) for row, _ in changes]
+    return [
+        (np.append(X[:-rows], each, axis=0), np.append(y[:-rows], np.full(rows, label)))
+        for each, (_, label) in zip(entries, changes, strict=True)
+    ]
+
+
+def tied(k: int, image: int, label: int, rows: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    """Return rows of which two are of each kind and each of k classes; the last ones are all of `image` and `label`."""
+    kinds = np.arange(16)[:, np.newaxis] >> np.arange(4) & 1
+    X, y = np.tile(kinds, (2 * k, 1)).astype(np.float64), np.repeat(np.arange(k), 32)
+    last = (image == X).all(axis=1) & (y == label)
+    order = np.argsort(last, kind="stable")
+    return X[order], y[order]
+
+
+def numbers(k: int = 2, n: int = ROWS, d: int = 4) -> tuple[np.ndarray, np.ndarray]:
+    """Return rows of irregular numbers of both signs, and labels of k classes that follow from the first column."""
+    X = np.sin(np.arange(1.0, n * d + 1)).reshape(n, d) * 3
+    return X, np.digitize(X[:, 0], np.quantile(X[:, 0], np.arange(1, k) / k))
 
 
 def _of_frame(relation, rows):
@@ -110,3 +155,45 @@ def _of_frame(relation, rows):
         for k in range(rows):
             other.loc[ROWS - 1 - k] = cells
         yield other.astype({"smokes": bool, "buys": np.int64})
+
+
+def random_neighbors(relation: str, schema: bool, several: bool, rng: np.random.Generator) -> Iterator[Pair]:
+    """Yield random tables, of up to `MOST_ROWS` rows and 12 columns, with neighbours under a relation."""
+    for k in range(24):
+        n, d = int(rng.choice([30, 300, 1100, MOST_ROWS])), int(rng.integers(1, 13))
+        classes = int(rng.integers(2, 4)) if several else 2
+        kind = ("normal", "bits", "whole", "heavy", "scores", "alike")[k % 6]
+        X, y = _random_rows(kind, n + 1, d, rng), rng.integers(classes, size=n + 1)
+        if rng.integers(2):  # labels that follow from the rows
+            y[:n] = np.digitize(X[:n, 0], np.quantile(X[:n, 0], np.arange(1, classes) / classes))
+        before, after = (X[:-1], y[:-1]), (np.append(X[:-2], X[-1:], axis=0), np.append(y[:-2], y[-1:]))
+        if relation == "add-remove":
+            after = (X[:-2], y[:-2])
+        elif k % 2:
+            after[0][-1] = -X[-2]
+        what = f"{n} random rows ({kind}), {d} columns, {classes} classes"
+        yield Pair(what, *(_arguments(*each, 1, range(classes)) for each in (before, after)))
+        if schema and k % 4 == 0:
+            yield Pair(f"frame, {what}", *(_as_frame(*each, classes) for each in (before, after)))
+
+
+def _random_rows(kind, n, d, rng):
+    if kind == "bits":
+        return rng.integers(2, size=(n, d)).astype(np.float64)
+    if kind == "whole":
+        return rng.integers(-50, 50, size=(n, d)).astype(np.float64)
+    if kind == "heavy":
+        return np.clip(rng.standard_cauchy(size=(n, d)), -1e6, 1e6)
+    if kind == "scores":
+        return rng.random(size=(n, d))
+    X = rng.normal(size=(n, d)) * 10.0 ** rng.integers(-3, 4)
+    return np.where(np.arange(n)[:, np.newaxis] < n - 3, X[:1], X) if kind == "alike" else X
+
+
+def _as_frame(X, y, classes):
+    """Return arguments with rows as a frame, whose first column is words, some of them rare."""
+    import pandas as pd  # no dependency of dpfast
+
+    table = pd.DataFrame(X, columns=[f"c{j}" for j in range(X.shape[1])])
+    table["c0"] = [f"w{abs(int(value * 3)) % 40}" for value in X[:, 0]]
+    return _arguments(table, y, 1, range(classes))

@@ -4,6 +4,7 @@ import copy
 import os
 import pickle
 import threading
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -14,8 +15,28 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpfast
-from dpfast.accounting import Composed, Cost, gaussian_sigma
-from dpfast.base import ExponentialDraw, GaussianSum, LaplaceSum, Plan, Proved, Task, sqrt_up
+from dpfast.accounting import (
+    Budget,
+    Composed,
+    Cost,
+    Draws,
+    NoisySums,
+    bill_noise,
+    gaussian_sigma,
+    laplace_scale,
+)
+from dpfast.base import (
+    ExponentialDraw,
+    FloatArray,
+    GaussianSum,
+    IntArray,
+    LaplaceSum,
+    Model,
+    Plan,
+    Proved,
+    Task,
+    sqrt_up,
+)
 from dpfast.parts import MemoryParts
 
 SUM, COUNTS, DRAW = GaussianSum(3, size=50, times=4), LaplaceSum(2, size=9), ExponentialDraw(1, times=3)
@@ -521,3 +542,107 @@ def test_a_fork_of_a_fit_releases_nothing(learner):
         run.release("sum", rows.sum(number))
 
     learner(does, sum=Proved("gaussian", 2.0), draw=Proved("exponential", 0.5, size=2), draws=Proved("threshold", 1.0))
+
+
+# ---- the better of all bounds ---------------------------------------------------------------------------------------
+
+
+def test_one_draw_has_all_of_epsilon_whatever_delta():
+    for epsilon in (0.1, 1, 4):
+        pure, other = (Plan(a=ExponentialDraw(2)).solve(Task(epsilon, delta)) for delta in (0, 1e-6))
+        assert pure.noise == other.noise
+        assert pure.cost == other.cost
+        assert pure.noise["a"] * 2 == Fraction(str(epsilon))
+
+
+def test_many_draws_have_the_noise_of_a_bill_or_less():
+    noise = Plan(a=ExponentialDraw(2, times=100)).solve(Task(1.0, 1e-6)).noise["a"]
+    assert float(noise) >= bill_noise([Draws(2, 1, 100)], 1.0, 1e-6).noise[0] * (1 - 1e-6)
+
+
+def test_a_draw_beside_sums_gets_what_their_composition_leaves():
+    solved = Plan(a=GaussianSum(1), b=ExponentialDraw(1)).solve(Task(1.0, 1e-6))
+    steps = solved.steps["a"]
+    billed = bill_noise([NoisySums(steps, 1), Draws(1, 1)], 1.0, 1e-6)
+    assert solved.noise["a"] == billed.noise[0] / steps
+    assert float(solved.noise["b"]) > 1.1 * billed.noise[1]
+
+
+def test_many_counts_cost_what_they_compose_to():
+    assert float(Plan(a=LaplaceSum(1, times=1000)).solve(Task(1.0, 1e-6)).noise["a"]) < 1.02 * laplace_scale(
+        1, 1e-6, releases=1000
+    )
+    assert Plan(a=LaplaceSum(1)).solve(Task(1.0, 1e-6)).noise["a"] == 1
+
+
+# ---- messages that a first author meets -----------------------------------------------------------------------------
+
+
+def test_a_learner_without_a_method_or_with_another_plan_is_told_before_the_charge(learner):
+    from dpfast.base import PrivateClassifier, estimator
+
+    X, y = np.eye(4), [0, 1, 0, 1]
+    budget = Budget(5, 1e-3)
+
+    @estimator
+    class Nothing(PrivateClassifier):
+        pass
+
+    with pytest.raises(TypeError, match=r"Nothing must define the method plan\(task\), which returns a Plan"):
+        Nothing(budget=budget).fit(X, y, classes=[0, 1])
+
+    @estimator
+    class OnlyPlans(PrivateClassifier):
+        def plan(self, task):
+            return {"counts": GaussianSum(1)}
+
+    with pytest.raises(TypeError, match="OnlyPlans must define the method learn"):
+        OnlyPlans(budget=budget).fit(X, y, classes=[0, 1])
+    OnlyPlans.learn = lambda self, rows, plan, run: None
+    with pytest.raises(TypeError, match="must return a Plan, got dict"):
+        OnlyPlans(budget=budget).fit(X, y, classes=[0, 1])
+    assert budget.spent == (0, 0)
+
+
+@pytest.mark.parametrize("mechanism", [LaplaceSum(2, size=2), ExponentialDraw(2, size=2), GaussianSum(2, size=2)])
+def test_a_plan_without_gaussian_noise_accepts_delta_0(mechanism):
+    from dpfast.base import PrivateClassifier, estimator
+
+    @estimator
+    class Pure(PrivateClassifier):
+        def plan(self, task):
+            return Plan(it=mechanism)
+
+        def learn(self, rows, plan, run):
+            run.release("it", [1, 2]) if isinstance(mechanism, LaplaceSum) else run.select("it", [1, 2])
+            return Nothing(np.zeros(2, int))
+
+    if isinstance(mechanism, GaussianSum):
+        with pytest.raises(ValueError, match="Gaussian noise needs delta > 0"):
+            Pure(delta=0).fit(np.eye(4), [0, 1, 0, 1], classes=[0, 1])
+        return
+    model = Pure(delta=0, random_state=0).fit(np.eye(4), [0, 1, 0, 1], classes=[0, 1])
+    assert (model.privacy_.epsilon, model.privacy_.delta) == (1, 0)
+
+
+@dataclass(frozen=True)
+class Nothing(Model):
+    counts: IntArray
+    weights: FloatArray | None = None
+
+    def scores(self, rows):
+        return np.zeros(len(rows))
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ((np.array([1.5]),), "counts is annotated as IntArray, and holds an array of float64"),
+        (([1, 2],), "counts is annotated as IntArray, and holds a list"),
+        ((np.array([1]), np.array(["a"])), "weights is annotated as FloatArray, and holds an array of <U1"),
+    ],
+)
+def test_a_model_refuses_arrays_that_its_file_could_not_give_back(fields, message):
+    with pytest.raises(TypeError, match=message):
+        Nothing(*fields)
+    Nothing(np.array([1], np.int32), np.array([1]))

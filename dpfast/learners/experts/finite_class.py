@@ -23,6 +23,7 @@ from dpfast.learners.probabilities import confusion
 from dpfast.tables import BitMatrix, CodeTable
 from dpfast.tables.arrays import as_numbers, as_objects
 from dpfast.tables.classes import two_classes
+from dpfast.tables.row_array import by_row
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Arrays(Form):
         return _refuse_codes(X)
 
     def rows(self, X: Any) -> np.ndarray:
-        return as_numbers(X)
+        return by_row(as_numbers(X))
 
 
 @dataclass(frozen=True)
