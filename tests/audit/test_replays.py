@@ -333,3 +333,11 @@ def test_arguments_come_by_position_by_name_and_alone():
     model = dpfast.LinearMinimizer()
     for one, other in [((X,), (X + 1,)), ({"X": X}, {"X": X + 1}), (X, X + 1)]:
         assert replay(model, one, other).ratio > 0
+
+
+def test_the_time_of_a_charge_is_no_difference():
+    from dpfast.audit.replays import unlike
+
+    one, other = ({"time": f"2026-11-28 02:{minute} UTC", "rows": 3} for minute in (17, 18))
+    assert not [*unlike(one, other, "")]
+    assert [*unlike(one, other | {"rows": 4}, "")]
