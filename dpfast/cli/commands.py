@@ -3,6 +3,10 @@
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from .options import FILES, RARE
+
+_LATER = FILES, RARE  # panels
+
 
 class _Bare:
     """What `Command` and `Group` share."""
@@ -16,7 +20,25 @@ class _Bare:
 
 
 class Command(_Bare, TyperCommand):
-    """A command."""
+    """A command, whose help fits on a screen: --help-all also shows how files are read and what is rarely needed."""
+
+    def parse_args(self, ctx, args):
+        self._shows_all = "--help-all" in args
+        return super().parse_args(ctx, ["--help" if arg == "--help-all" else arg for arg in args])
+
+    def format_help(self, ctx, formatter):
+        shown, epilog = [param for param in self.params if not param.hidden], self.epilog
+        rare = [] if self._shows_all else [each for each in shown if each.rich_help_panel in _LATER]
+        more = f"More options: {ctx.command_path} --help-all." if rare else None
+        for option in rare:
+            option.hidden = True
+        self.epilog = " ".join(filter(None, (epilog, more))) or None
+        try:
+            super().format_help(ctx, formatter)
+        finally:
+            self.epilog = epilog
+            for option in rare:
+                option.hidden = False
 
 
 class Group(_Bare, TyperGroup):

@@ -37,10 +37,7 @@ SURVEYED = (
     "The table was surveyed like a frame, as its rows suffice for its columns; --numbers reads the rows as vectors of "
     "numbers."
 )
-MODEL = (
-    "Kind of model; halfspace by default if there is a label or a schema. finite-class chooses one feature, its "
-    "negation or a constant label by its errors."
-)
+MODEL = "Kind of model; halfspace by default if there is a label or a schema."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,7 +93,7 @@ class PrivacyOptions:
     encoder_share: Annotated[
         str,
         typer.Option(
-            rich_help_panel=options.PRIVACY,
+            rich_help_panel=options.RARE,
             help="Share of the budget for discovery; auto follows from public numbers.",
         ),
     ] = "auto"
@@ -118,7 +115,7 @@ class OutputOptions:
         float,
         typer.Option(
             rich_help_panel=options.OUTPUT,
-            help="Share of the rows kept apart to measure accuracy; 0 learns from all rows.",
+            help="Share of the rows kept apart to measure it; 0 learns from all.",
         ),
     ] = 0.2
     by: options.By = field(default_factory=list)
@@ -256,13 +253,9 @@ class Learned:
 def fit(context: typer.Context, data: options.Data, asked: FitOptions, **own):
     """Learn a private model, and show the model, its noisy accuracy and what was spent.
 
-    Ranges, words and labels that no schema declares are discovered privately, within the same epsilon.
-
-    Each row goes at random either to the training part or to the test part. Each part uses the whole epsilon and delta,
-    and together they cost no more, because a row is in only one of them.
-
-    With --budget, model and figures together are charged epsilon and delta. With --test-share 0 only the model is
-    charged, by its exact cost, so that a budget allows more fits.
+    What no schema declares is discovered privately, within the same epsilon. A row is either in the training part or in
+    the test part, by chance: each uses the whole epsilon and delta, and together they cost no more. With --budget, both
+    are charged as a pair; with --test-share 0 only the model is, by its exact cost, which allows more fits.
     """
     with reporting("nothing was released and no file was written") as state:
         asked.check(data)

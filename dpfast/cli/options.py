@@ -18,8 +18,8 @@ from typing import Annotated, Any, Literal, get_type_hints
 import typer
 
 TABLE, LABEL, PRIVACY, MODEL = "Table", "Label", "Privacy", "Model"  # panels of the help, in the order of first use
-OUTPUT, RARE = "Output", "Rarely needed"
-_table = partial(typer.Option, rich_help_panel=TABLE)
+OUTPUT, FILES, RARE = "Output", "How files are read", "Rarely needed"
+_table = partial(typer.Option, rich_help_panel=FILES)
 _privacy = partial(typer.Option, rich_help_panel=PRIVACY)
 _output = partial(typer.Option, rich_help_panel=OUTPUT)
 _rare = partial(typer.Option, rich_help_panel=RARE)
@@ -34,14 +34,12 @@ Data = Annotated[
 ]
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A file that fit --out wrote.")]
 Epsilon = Annotated[float, _privacy(help="Privacy budget, above 0: smaller is more private.")]
-Delta = Annotated[
-    float, _privacy(help="Term that is added to the bound of epsilon, in (0, 1); choose it well below 1 / rows.")
-]
+Delta = Annotated[float, _privacy(help="Chance beyond epsilon, in (0, 1); choose it well below 1 / rows.")]
 Alpha = Annotated[float, typer.Option(help="Largest error that is acceptable, in (0, 1).")]
 Beta = Annotated[float, typer.Option(help="Probability that the guarantee fails, in (0, 1).")]
 Relation = Annotated[
     Literal["replace", "add-remove"],
-    _privacy(help="What the claim compares: tables with one row replaced, or with one row added or removed."),
+    _rare(help="What the claim compares: tables with one row replaced, or with one row added or removed."),
 ]
 Rows = Annotated[int | None, typer.Option("--n", help="Number of rows that you have.", min=1)]
 Unit = Annotated[
@@ -75,7 +73,7 @@ Columns = Annotated[
     int | None,
     _table(help="Number of columns of an svmlight file; by default the largest one in use, which is published.", min=1),
 ]
-Negations = Annotated[bool, typer.Option(help="Also use the negation of each feature.", rich_help_panel=MODEL)]
+Negations = Annotated[bool, _rare(help="Also use the negation of each feature.")]
 Seed = Annotated[int | None, _rare(help="Seed for tests: the result is reproducible, hence not private.")]
 ShowPrivate = Annotated[bool, _rare("--show-private", help="Also show exact figures, which are private.")]
 Out = Annotated[Path | None, _output(help="Save the model here, as JSON.")]
@@ -89,20 +87,19 @@ By = Annotated[
     _output(
         "--by",
         metavar="COLUMNS",
-        help="Also show how good the model is by values of columns, as in sex,ward; ward=A,B names the values of "
-        "one that the model lacks. Repeatable.",
+        help="Also show how good it is by the values of columns, as in sex,ward; ward=A,B names values.",
     ),
 ]
 Sensitive = Annotated[
     str | None,
     _output(
         metavar="COLUMNS",
-        help="Columns such as sex,race of which the page always says what another value does to predictions.",
+        help="Columns such as sex,race: the page says what another value does.",
     ),
 ]
 About = Annotated[
     Path | None,
-    _output(help="A .toml file with the purpose, owner, data and limits; dpfast report --about-template drafts it."),
+    _output(help="Purpose, owner, data and limits, as .toml; dpfast report --about-template drafts it."),
 ]
 Json = Annotated[bool, _output("--json", help="Print one JSON object for programs instead.")]
 SchemaFile = Annotated[

@@ -142,3 +142,19 @@ def test_help_and_refusals_import_nothing_slow(tmp_path):
     lines = lines[lines.index(f"> {REFUSED[0]}") :]
     assert lines[::2] == [f"> {command}" for command in REFUSED]
     assert all(line.startswith("error: ") for line in lines[1::2])
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["", "fit", "predict", "score", "explain", "report", "show", "stream", "budget", "audit", "doctor", "experts"],
+)
+def test_the_help_of_a_command_fits_on_a_screen_and_a_longer_one_has_the_rest(run, monkeypatch, command):
+    monkeypatch.setenv("COLUMNS", "120")
+    shown = run(*command.split(), "--help")
+    assert shown.exit_code == 0
+    assert len(shown.stdout.splitlines()) <= 60
+    if "--help-all" in shown.stdout:
+        every = run(*command.split(), "--help-all").stdout
+        assert "Rarely needed" in every or "How files are read" in every
+        assert "Rarely needed" not in shown.stdout
+        assert "--help-all" not in every
