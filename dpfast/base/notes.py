@@ -36,7 +36,7 @@ def notes_of(model: Any, rows_per_unit: int | None = None) -> Iterator[str]:
     if encoder is not None:
         yield from _of_columns(encoder)
         names = encoder.schema_.names
-    yield from _of_units(rows_per_unit, names)
+    yield from _of_units(rows_per_unit, names, _of_rare_words(encoder))
 
 
 def _of_labels(model):
@@ -132,11 +132,24 @@ def _kind(column):
     )
 
 
-def _of_units(rows, names):
+def _of_rare_words(encoder):
+    """Return the columns of texts whose words are nearly all too rare to be discovered, as those of persons are.
+
+    There are none if most columns are lost: then it is the rows that are few.
+    """
+    if encoder is None:
+        return []
+    columns, lost = _discovered(encoder)
+    rare = [each.name for each in columns if getattr(each, "reads", "") == "text" and each.name in lost]
+    return rare if 2 * len(lost) <= len(columns) else []
+
+
+def _of_units(rows, names, rare=()):
     """Yield whom the claim protects, if rows were left out for it, or if a column suggests that persons have rows."""
-    suggesting = [str(name) for name in names if suggests_person(str(name))]
+    suggesting = [str(name) for name in names if suggests_person(str(name)) or name in rare]
     if rows is not None:
-        yield f"At most {rows:,} row{'s' * (rows != 1)} of each person were used, chosen at random."
+        used = "row of each person was" if rows == 1 else "rows of each person were"
+        yield f"At most {rows:,} {used} used, chosen at random."
     elif suggesting:
         yield (
             f"The claim protects rows, not persons, and {listed(suggesting)} may say whose a row is. If a person has "

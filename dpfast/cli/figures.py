@@ -2,8 +2,6 @@
 
 from typing import NamedTuple
 
-from .report import note
-
 CLEAR = 0.3  # length of the interval of a figure below which rows are thought to show it
 UNEVEN = 0.65  # share of the largest class above which the area under the curve comes first
 
@@ -13,12 +11,12 @@ class Figure(NamedTuple):
 
     name: str
     text: str
-    kept: dict | list
+    kept: dict | list | None
 
 
 def figures_to_keep(shown, of):
     """Return the figures for a model's file and JSON: a dict by their names; `of` says which rows they are of."""
-    return {"test": {"of": of}} | {each.name: each.kept for each in shown}
+    return {"test": {"of": of}} | {each.name: each.kept for each in shown if each.kept is not None}
 
 
 def figures_to_print(shown):
@@ -89,9 +87,6 @@ def figures(
     if budget is not None:
         unit = "row" if units is None else "person"
         budget.charge(epsilon or estimator.epsilon, neighbors=charged, unit=unit, what={"model": "score"})
-    if len(shows) < 2 + probable and only is None:
-        left = "AUC is" if "classes" in shows else "AUC and counts by class are" if probable else "counts by class are"
-        note(f"{left} left out: they need more than {n:,} rows at this epsilon, and their part goes to the others")
     accuracy = metrics.accuracy(true, predicted, **paid)
     shown = [Figure("accuracy", str(accuracy), _interval(accuracy))]
     every, known = np.arange(len(classes) + 1), len(true) if relation == "replace" else None
@@ -123,6 +118,9 @@ def figures(
         records += _of_groups(name, metrics.by_group(true, predicted, column, **asked, **paid), classes)
     if by:
         shown.append(Figure("groups", "", records))
+    if len(shows) < 2 + probable and only is None:
+        left = "AUC" if "classes" in shows else "AUC and counts by class" if probable else "counts by class"
+        shown.append(Figure("left out", f"{left}: so few rows do not show them at this epsilon", None))
     return shown
 
 

@@ -440,7 +440,9 @@ def _summary(estimator, shown, exact, discovered):
     """Return a table of the figures of a fitted model, of its claim and of what the claim covers."""
     summary = facts()
     for figure in figures_to_print(shown):
-        summary.add_row(f"test {figure.name}" if figure.name != "largest class" else figure.name, figure.text)
+        summary.add_row(
+            f"test {figure.name}" if figure.name not in ("largest class", "left out") else figure.name, figure.text
+        )
     if shown:
         summary.add_row("", "noisy figures of the test part; they cost nothing more, as no row is in both parts")
     if exact is not None:

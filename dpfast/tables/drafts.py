@@ -34,6 +34,7 @@ _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,([0-9]{1,2}|[0-9]{4,})")  # not a sepa
 _GLANCE, LOOK = 1000, 100_000  # rows that are read first, and rows that remarks are about
 _NEARLY, _MOST = 0.95, 0.5  # shares of the rows
 _FEW = 20  # values, whatever the number of rows
+_REPEATS, _APART = 1.5, 5  # rows of a value on average, and places for each, of what may be numbers of persons
 _ROWS_OF_ONE = 20  # on average, from which a code is not taken to say whose a row is
 _DATE = re.compile(r"[0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}|[0-9]{1,2}[-/.][0-9]{1,2}[-/.]([0-9]{4}|[0-9]{2})(?![0-9])")
 _SHORT_YEAR = re.compile(r"[0-9]{1,2}[-/.][0-9]{1,2}[-/.][0-9]{2}(?![0-9])")
@@ -175,15 +176,18 @@ def _remark_on_codes(name, array, words, schema):
     unique = known > _FEW and different > _NEARLY * known
     how = "is different in nearly every row" if unique else f"has {different:,} different values in {known:,} rows"
     ignore = f"--ignore {name!r}"
+    counts = pc.value_counts(array.drop_null()).field("counts").to_numpy()
     is_code = suggests_person(name) or suggests_code(name) or (unique and _are_codes(words))
+    is_code = is_code or _repeats_like_persons(array, words, counts)
     if unique and NAMELESS.fullmatch(name):
         return f"column {name!r} {how} and has no name, as an index has none: leave it out: {ignore}"
     if is_code and different > _FEW and (different > known / _ROWS_OF_ONE or suggests_person(name)):
-        most = pc.max(pc.value_counts(array.drop_null()).field("counts")).as_py()
-        rows = "" if most == 1 else f", where one has up to {most:,} rows"
+        most, usual = int(counts.max()), int(np.median(counts))
+        rows = "" if most == 1 else f"; one has {usual:,} row{'s' * (usual != 1)} in the median and {most:,} at most"
+        many = max(1, int(np.quantile(counts, _NEARLY)))
         return (
             f"column {name!r} {how}{rows}. Does it say whose a row is? Then protect persons: --unit {name!r} "
-            f"--rows-per-unit K. If not, leave it out: {ignore}"
+            f"--rows-per-unit {many}. If it is left out instead ({ignore}), rows of one person are protected one by one"
         )
     if unique and not len(words):
         return f"column {name!r} {how}. If it is a code and no amount, leave it out: {ignore}"
@@ -192,6 +196,26 @@ def _remark_on_codes(name, array, words, schema):
             f"column {name!r} {how}, and few of them can be discovered. If they are of no use, leave it out: {ignore}"
         )
     return None
+
+
+def _repeats_like_persons(array, words, counts):
+    """Return whether values repeat as numbers of persons do: very many of them, most a few times, and far apart.
+
+    Amounts that repeat lie close together, for there are hardly more of them than rows.
+    """
+    known, different = int(counts.sum()), len(counts)
+    if different <= max(_FEW, known / _ROWS_OF_ONE) or known < _REPEATS * different:
+        return False
+    if len(words):
+        return not any(re.search(r"\s", word) for word in words)
+    try:
+        whole = np.unique(array.drop_null().cast(pa.float64()).to_numpy(zero_copy_only=False))
+    except pa.ArrowInvalid:
+        return False
+    if not len(whole) or not (whole == np.rint(whole)).all() or np.abs(whole).max() > 2**53:
+        return False
+    steps = np.diff(whole.astype(np.int64))
+    return bool(steps.sum() / np.gcd.reduce(steps) > _APART * different)
 
 
 def _are_codes(words):

@@ -9,13 +9,17 @@ LABELS = " to take labels from"
 _NUMBER = re.compile(r"[+-]?[0-9]{1,25}(\.[0-9]{0,25})?", re.ASCII)
 _PERSON = (
     "patient|person|user|customer|client|member|subject|student|employee|passenger|participant|citizen|respondent|donor"
-    "|voter|guest|tenant|player|author|cardholder|policyholder|account|household"
+    "|voter|guest|tenant|player|author|cardholder|policyholder|account|household|owner|case|beneficiary|enrollee|resident"
+    "|pupil|worker|applicant|borrower|driver|subj|cust|pat|emp"
     "|patienten|patientin|kunden?|mitarbeiter|benutzer|versicherten?|paciente|cliente|usuario|persona|personne"
 )
 _CODE = "ids?|no|nr|num|number|key|code|uuid|guid|names?|hash|ref|identifier|nummer|numero"
 _SUGGESTS = re.compile(
     rf".*\b({_PERSON}) (.* )?({_CODE})( .*)?|(id )?({_PERSON})(id)?"
-    r"|.*\b(ssn|email|iban|passport|username|surname)\b.*"
+    r"|.*\b(ssn|email|iban|passport|username|surname|mrn|usubjid|subjid|nhs|nino|pesel|personnummer)\b.*"
+)
+_FLAG = re.compile(
+    r"(has|have|had|is|was|with|without|valid|verified|no|num|number|count|n|opt|opted|allow|allows)\b.*"
 )
 NAMELESS = re.compile(r"column [0-9]+|Unnamed: [0-9]+")  # what readers call a column whose name is empty
 _CONTROLS = {c: 0x2400 + c for c in range(32)} | {127: 0x2421}  # their pictures
@@ -58,7 +62,8 @@ def meant(name, names):
 
 def suggests_person(name: str) -> bool:
     """Return whether the name of a column, such as "patient_id", suggests that it says whose a row is."""
-    return _SUGGESTS.fullmatch(" ".join(_words_of(name))) is not None
+    words = " ".join(_words_of(name))
+    return _SUGGESTS.fullmatch(words) is not None and not _FLAG.fullmatch(words)
 
 
 def suggests_code(name: str) -> bool:

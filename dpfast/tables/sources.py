@@ -180,7 +180,8 @@ class Source:
         """Refuse labels given beside a source whose rows come in an order of their own."""
         if self.y is not None:
             raise ValueError(
-                "y must not be given beside files or a stream with a schema: one of their columns is the label"
+                "y must not be given beside files, a stream or a LazyFrame: name the column of them that is the label, "
+                'as y="buys", or give rows in memory, as frame.collect()'
             )
 
 

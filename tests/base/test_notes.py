@@ -65,7 +65,7 @@ def test_a_column_that_suggests_persons_is_said_once_unless_persons_are_protecte
     assert "units=" in note
     model.fit(rows, table.y, units="patient_id", rows_per_unit=1)
     assert [note for note in model.notes_ if "person" in note] == [
-        "At most 1 row of each person were used, chosen at random."
+        "At most 1 row of each person was used, chosen at random."
     ]
 
 

@@ -225,8 +225,9 @@ def test_a_draft_tells_of_identifiers_dates_and_values_that_a_fit_could_not_use(
     assert remarks(draft, table, ["n/a"]) == [
         "values of column 'sex' differ only in capitals, blanks or the form of a number: F, f. If they mean the same, "
         "write them alike first",
-        "column 'patient' has 1,200 different values in 2,400 rows, where one has up to 2 rows. Does it say whose a "
-        "row is? Then protect persons: --unit 'patient' --rows-per-unit K. If not, leave it out: --ignore 'patient'",
+        "column 'patient' has 1,200 different values in 2,400 rows; one has 2 rows in the median and 2 at most. Does "
+        "it say whose a row is? Then protect persons: --unit 'patient' --rows-per-unit 2. If it is left out instead "
+        "(--ignore 'patient'), rows of one person are protected one by one",
     ]
 
 
@@ -250,7 +251,7 @@ def test_a_draft_asks_whose_rows_they_are_of_codes_and_of_no_times_places_and_am
     told = {name: [each for each in remarks(draft, table) if f"'{name}'" in each] for name in table}
     asked = {name for name, each in told.items() if any("whose a row is" in one for one in each)}
     assert asked == {"patient_id", "id", "tail"}
-    assert "where one has up to 2 rows" in told["id"][0]
+    assert "one has 2 rows in the median and 2 at most" in told["id"][0]
     assert not told["time"] + told["day"] + told["store_no"]
     assert told["pay"] == [
         "column 'pay' is different in nearly every row. If it is a code and no amount, leave it out: --ignore 'pay'"
@@ -299,3 +300,30 @@ def test_cells_that_a_fit_reads_by_their_form_are_drafted_to_be_discovered_and_n
     confirmed = Schema.from_dict(tomllib.loads(draft.to_toml())).confirm()
     model = HalfspaceClassifier(schema=confirmed, random_state=0).fit(table)
     assert model.encoder_.other_["amount"] < 0.5
+
+
+@pytest.mark.parametrize("name", ["USUBJID", "MRN", "owner_id", "case_id", "k"])
+@pytest.mark.parametrize("text", [False, True])
+def test_a_column_whose_values_repeat_as_persons_do_is_proposed_as_the_unit(rng, name, text):
+    who = rng.permutation(np.repeat(rng.choice(900_000, 500, replace=False) + 100_000, 4))
+    table = pa.table({name: [f"p{k}" for k in who] if text else who, "pay": rng.integers(0, 2000, 2000)})
+    told = " ".join(remarks(Schema.draft(table), table))
+    assert (
+        "one has 4 rows in the median and 4 at most. Does it say whose a row is? Then protect persons: --unit "
+        f"{name!r} " in told
+    )
+    assert "rows of one person are protected one by one" in told
+    assert "column 'pay'" not in told
+
+
+@pytest.mark.parametrize("values", ["cents", "thousands", "age", "flag"])
+def test_amounts_that_repeat_are_no_persons(rng, values):
+    n = 6000
+    made = {
+        "cents": rng.integers(0, 3000, n),
+        "thousands": 1000 * rng.integers(0, 2500, n),
+        "age": rng.integers(0, 90, n),
+        "flag": rng.integers(0, 2, n),
+    }
+    table = pa.table({"has_email_address" if values == "flag" else "x": made[values]})
+    assert not any("--unit" in each for each in remarks(Schema.draft(table), table))
