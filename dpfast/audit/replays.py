@@ -225,10 +225,11 @@ class _Recorder:
         self.early: str | None = None
         self.paid, self.watches = False, False
         self.most: dict[int, float] = {}  # what questions cost at most, by the plan
-        self._next_most: float | None = None
+        self.names: dict[int, str] = {}  # of the releases that questions are of
+        self._next: tuple[str, float] | None = None
 
-    def plan(self, most):
-        self._next_most = most
+    def plan(self, name, most):
+        self._next = name, most
 
     def note_charge(self):
         if not self.paid and _state(self.rng) != self._fresh:
@@ -251,8 +252,8 @@ class _Recorder:
         if self.watches and not self.paid:
             self.early = self.early or f"asks before it charges: {name}"
         k = len(self.asked)
-        if self._next_most is not None:
-            self.most[k], self._next_most = self._next_most, None
+        if self._next is not None:
+            (self.names[k], self.most[k]), self._next = self._next, None
         if self._given_back:
             if k >= len(self._tape):
                 raise _Strayed(f"question {k + 1} ({name}) is asked by the second fit alone")
@@ -451,6 +452,10 @@ def _differences(first: _Run, second: _Run, epsilon: float, delta: float) -> Ite
         return
     if len(first.recorder.asked) != len(second.recorder.asked):
         yield f"the first fit asks {len(first.recorder.asked)} questions, the second {len(second.recorder.asked)}"
+    for k, name in first.recorder.names.items():
+        if (other := second.recorder.names.get(k)) != name:
+            yield f"question {k + 1} is release {name!r} of the first fit, {other!r} of the second"
+            break
     for name, text in first.printed.items():
         if text != second.printed[name]:
             yield f"{name}: {text!r} of the first fit, {second.printed[name]!r} of the second"

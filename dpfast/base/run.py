@@ -388,7 +388,7 @@ class Run:
         """Take the next releases from the plan, and return their mechanism in a word and their noise."""
         with self._alone():
             kind, noise = self._planned(name, size, kinds, verb, times), self._noise[name]
-            announce(lambda: self._most_of(name, times))
+            announce(name, lambda: self._most_of(name, times))
             if isinstance(noise, tuple) and times > 1:
                 raise RuntimeError(f"{name!r} has noise for each release, and {times} were to be made at once")
             noise = noise[self._used[name]] if isinstance(noise, tuple) else noise

@@ -111,14 +111,14 @@ def has_recorder() -> bool:
     return _recorder.get() is not None
 
 
-def announce(most: Callable[[], float]) -> None:
-    """Tell a recorder by its method ``plan(most)`` what the next question costs at most, by the plan of a learner.
+def announce(name: str, most: Callable[[], float]) -> None:
+    """Tell a recorder by its method ``plan(name, most)`` which release of a learner's plan the next question is of.
 
-    The number is that of `Question.costs`: the sum of their sizes.
+    The number `most` is what it may cost by the plan, as the sum of the sizes of `Question.costs`.
     """
     plan = getattr(_recorder.get(), "plan", None)
     if plan is not None:
-        plan(most())
+        plan(name, most())
 
 
 def draw_places(names: Sequence[int], places: int, rng: np.random.Generator) -> np.ndarray:

@@ -1,0 +1,224 @@
+"""`check_private_estimator` finds ten further faults, which were planted without a look at its code."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from dpfast.base import (
+    Bits,
+    FloatArray,
+    GaussianSum,
+    IntArray,
+    LaplaceSum,
+    Model,
+    Plan,
+    PrivateClassifier,
+    UnitRows,
+    count,
+    estimator,
+    parameter,
+    sqrt_up,
+)
+from dpfast.testing import check_private_estimator
+
+
+def by_class(piece, n_classes):
+    return np.bincount(piece.labels, minlength=n_classes)
+
+
+def ones(piece):
+    return piece.rows.toarray().sum(axis=0).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Frequencies(Model):
+    counts: IntArray
+
+    def log_odds(self, rows):
+        return np.tile(np.log(np.maximum(self.counts, 1)), (len(rows), 1))
+
+
+@estimator
+class Base(PrivateClassifier):
+    def plan(self, task):
+        return Plan(counts=GaussianSum(sqrt_up(task.changed_rows), size=task.n_classes))
+
+    def learn(self, rows, plan, run) -> Frequencies:
+        return Frequencies(run.release("counts", rows.sum(by_class, rows.n_classes)))
+
+
+@estimator
+class RoundsTheExactCount(Base):
+    """Notes the exact number of rows of a class, rounded."""
+
+    def learn(self, rows, plan, run) -> Frequencies:
+        exact = rows.sum(by_class, rows.n_classes)
+        run.note(f"about {exact[0] // 4 * 4} rows are of the first class")
+        return Frequencies(run.release("counts", exact))
+
+
+@estimator
+class ChoosesANameByRows(Base):
+    """Releases the larger half first."""
+
+    def plan(self, task):
+        moves = sqrt_up(task.changed_rows)
+        return Plan(first=GaussianSum(moves, size=task.n_classes), second=GaussianSum(moves, size=task.n_classes))
+
+    def learn(self, rows, plan, run) -> Frequencies:
+        exact = rows.sum(by_class, rows.n_classes)
+        order = ("first", "second") if exact[0] >= exact[1] else ("second", "first")
+        run.model = Frequencies(run.release(order[0], exact))
+        run.release(order[1], exact)
+        return run.model
+
+
+@estimator
+class DropsEmptyClasses(Base):
+    """Adds noise only to classes that have rows."""
+
+    def learn(self, rows, plan, run) -> Frequencies:
+        exact = rows.sum(by_class, rows.n_classes)
+        counts = np.zeros(rows.n_classes, np.int64)
+        counts[exact > 0] = run.release("counts", exact[exact > 0])
+        return Frequencies(counts)
+
+
+@estimator
+class ForgetsColumns(PrivateClassifier):
+    """Counts the ones of each column; a row has several."""
+
+    reads = Bits()
+
+    def plan(self, task):
+        return Plan(counts=GaussianSum(sqrt_up(task.changed_rows), size=task.n_columns))
+
+    def learn(self, rows, plan, run) -> "Columns":
+        return Columns(run.release("counts", rows.sum(ones)), rows.n_classes)
+
+
+@dataclass(frozen=True)
+class Columns(Model):
+    counts: IntArray
+    n_classes: int
+
+    def scores(self, rows):
+        return np.zeros((len(rows), self.n_classes))
+
+
+@estimator
+class LaplaceByTheRoot(Base):
+    """Takes the Euclidean norm for the sum of absolute changes."""
+
+    def plan(self, task):
+        return Plan(counts=LaplaceSum(sqrt_up(task.changed_rows), size=task.n_classes))
+
+
+@estimator
+class DividesByAnExactSize(PrivateClassifier):
+    """Divides a sum by the exact size of a class."""
+
+    reads = UnitRows(several_classes=False)
+
+    def plan(self, task):
+        return Plan(sums=GaussianSum(task.changed_rows * task.reach, size=task.n_columns))
+
+    def learn(self, rows, plan, run) -> "Weights":
+        exact = rows.sum(signed)
+        n = rows.sum(by_class, 2)
+        return Weights(run.release("sums", exact // max(1, int(n.min()))).astype(float) / rows.reach)
+
+
+def signed(piece):
+    return piece.rows.weighted_sum(2 * piece.labels.astype(np.int32) - 1) * 5
+
+
+@dataclass(frozen=True)
+class Weights(Model):
+    w: FloatArray
+
+    def scores(self, rows):
+        return rows.margins(self.w / max(np.linalg.norm(self.w), 1e-300)).astype(float)
+
+
+class Registry:
+    live: list = []  # noqa: RUF012
+
+
+@estimator
+class InAClassOfTheModule(Base):
+    """Appends exact counts to a list on another class."""
+
+    def learn(self, rows, plan, run) -> Frequencies:
+        exact = rows.sum(by_class, rows.n_classes)
+        Registry.live.append(exact)
+        del Registry.live[:-1]
+        return Frequencies(run.release("counts", exact))
+
+
+@estimator
+class InADefault(Base):
+    """Keeps exact counts in the default of an argument."""
+
+    def learn(self, rows, plan, run, seen=[None]) -> Frequencies:  # noqa: B006
+        seen[0] = rows.sum(by_class, rows.n_classes)
+        return Frequencies(run.release("counts", seen[0]))
+
+
+@estimator
+class WarnsOfSmallClasses(Base):
+    """Warns if the classes have as many rows each."""
+
+    def learn(self, rows, plan, run) -> Frequencies:
+        import warnings
+
+        exact = rows.sum(by_class, rows.n_classes)
+        if 2 * exact.min() == exact.sum():
+            warnings.warn("the classes are balanced", stacklevel=2)
+        return Frequencies(run.release("counts", exact))
+
+
+@estimator
+class LateWeight(PrivateClassifier):
+    """Counts wrong rows, and in the tenth round and later each of them twice."""
+
+    reads = UnitRows(several_classes=False)
+    n_rounds: int = parameter(30, count(1, 1000))
+
+    def plan(self, task):
+        return Plan(rounds=GaussianSum(task.changed_rows * task.reach, size=task.n_columns, times=self.n_rounds))
+
+    def learn(self, rows, plan, run) -> Weights:
+        w = np.zeros(rows.n_columns)
+        for k in run.rounds("rounds"):
+            exact = rows.sum(wrong, w, 1 + (k >= 10))
+            w = w + run.release("rounds", exact) / rows.reach
+            run.model = Weights(w)
+        return Weights(w)
+
+
+def wrong(piece, w, weight):
+    signs = 2 * piece.labels.astype(np.int32) - 1
+    missed = piece.rows.margins(w) * signs <= 0
+    return piece.rows.weighted_sum(np.where(missed, weight * signs, 0).astype(np.int32))
+
+
+FURTHER = [
+    RoundsTheExactCount,
+    ChoosesANameByRows,
+    DropsEmptyClasses,
+    ForgetsColumns,
+    LaplaceByTheRoot,
+    DividesByAnExactSize,
+    InAClassOfTheModule,
+    InADefault,
+    WarnsOfSmallClasses,
+    LateWeight,
+]
+
+
+@pytest.mark.parametrize("learner", FURTHER, ids=lambda each: each.__name__)
+def test_a_further_fault_is_found(learner):
+    with pytest.raises(AssertionError):
+        check_private_estimator(learner())
