@@ -257,6 +257,7 @@ class HalfspaceClassifier(PrivateClassifier, name="halfspace"):
             left = n_rounds - done
             if joins and done == choice:
                 state.join(_choose_pairs(rows, state, deviation, left, pairs, run), deviation, left)
+                planting = planting if state.interactions else done  # nothing to wait for
             if depth and done == planting:
                 state.plant(trees, depth, deviation, left, np.random.Generator(np.random.Philox(key=run.key())))
             total = state.image.entries(rows.sum(*state.question()))

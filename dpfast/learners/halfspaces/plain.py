@@ -28,10 +28,12 @@ from dpfast.learners.halfspaces.images import (
     labels_of,
     rows_told,
 )
+from dpfast.learners.halfspaces.scales import MOST_COLUMNS
 from dpfast.learners.halfspaces.steepness import REACH, STEPS, class_odds
 from dpfast.mechanisms.opening import SURE
 from dpfast.tables.unit_rows import CentredRows, Centring
 
+_LONGER = 4.0  # the longest step of wide rows, over that of others: entries of many columns seldom agree
 _FEW = 2.0  # deviations of the noise in a class size
 _LIMIT = 1 << 10  # the largest limit; R is at least a quarter, so limits over R fit into the sums
 
@@ -48,7 +50,7 @@ class PlainShape:
         self.by_middle = self.by_margin and self._centred
         self._width, self._unit = width, reach
         self.size, self.reach = width + self._centred, _LIMIT * reach
-        self.fastest = 128.0 if self._centred else 32.0
+        self.fastest = (128.0 if self._centred else 32.0) * (_LONGER if width > MOST_COLUMNS else 1.0)
         self._weight = reach if self._centred else 1
         self.opening_size = width * self._centred + classes
 

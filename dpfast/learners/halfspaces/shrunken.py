@@ -43,7 +43,7 @@ from dpfast.learners.halfspaces.scales import ScaleMixture
 from dpfast.tables.arrays import side_by_side
 
 _SIGNAL = 3.0  # the rate is at most this over the noise of one sum and the number of rounds
-_MORE = 0.75  # the power of this limit that is used above `fastest`
+_MORE = 0.5, 0.75  # the power of this limit that is used above `fastest`, for two classes and for more
 _STARTING = 5  # after t rounds, a velocity keeps at most t / (t + this) of itself
 _LASTING = 8  # it keeps at most 1 - this / rounds
 _PRIOR = 10
@@ -73,7 +73,8 @@ class ShrunkenDescent:
         one = deviation / (pair * n_rounds) ** 0.5
         limit = _SIGNAL * pace * n / (one * n_rounds)
         longest = fastest / (1 - max(0.0, 1 - _LASTING / n_rounds))
-        more = max(limit, fastest) ** _MORE * fastest ** (1 - _MORE)
+        power = _MORE[columns > 1]
+        more = max(limit, fastest) ** power * fastest ** (1 - power)
         rate = min(limit, more, longest, far * pair * pace * n / n_rounds)
         self._rate = self._fastest = rate / n / pair
         self._limit = limit / n / pair

@@ -19,6 +19,7 @@ from dpfast.base.plan import Plan, Proved, Task
 from dpfast.base.run import Run
 from dpfast.learners.halfspaces.halfspace import image_of
 from dpfast.learners.halfspaces.images import LIMIT, Opening
+from dpfast.learners.halfspaces.model import HalfspaceState
 from dpfast.learners.halfspaces.pairs import GROUPS, ColumnPairs, Interaction, draws, read_pair
 from dpfast.parts import MemoryParts
 from dpfast.parts.blocks import Piece
@@ -256,6 +257,18 @@ def test_auto_looks_for_pairs_by_public_or_released_numbers_alone(rng):
         assert "pairs" in str(many.privacy_.events)
         # without a public number of rows the share of the bill is set aside before it is known
         assert ("pairs" in str(few.privacy_.events)) == (relation == "add-remove")
+
+
+@pytest.mark.parametrize("wait", [True, False])
+def test_trees_wait_for_pairs_only_if_some_are_chosen(wait, rng, monkeypatch):
+    table, labels = exclusive(rng, 3000)
+    if not wait:
+        monkeypatch.setattr(ColumnPairs, "choose", lambda self, total, limit, run: [])
+    left, plant = [], HalfspaceState.plant
+    monkeypatch.setattr(HalfspaceState, "plant", lambda self, *given: left.append(given[3]) or plant(self, *given))
+    model = dpfast.HalfspaceClassifier(2.0, n_rounds=20, interactions=2, trees=5, random_state=0)
+    assert bool(model.fit(table, labels, classes=[0, 1]).interactions_) == wait
+    assert left == [14 if wait else 17]
 
 
 def test_pairs_of_many_classes(rng):
