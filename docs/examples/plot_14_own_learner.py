@@ -53,6 +53,7 @@ class PrivateNaiveBayes(PrivateClassifier):
     """A row is in one cell for each column: the histogram moves by sqrt(2 p), or sqrt(p) under "add-remove"."""
 
     reads = Codes()
+    spares_unlabelled = True  # a row without a label is in no cell
 
     def plan(self, task):
         moves = sqrt_up(task.changed_rows * task.n_columns)

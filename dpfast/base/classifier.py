@@ -50,14 +50,16 @@ class PrivateClassifier(PrivateParameters, CallbackSupportMixin, ClassifierMixin
     """Base of private classifiers: a learner defines `reads`, `plan` and `learn`, and its parameters.
 
     `fit` is the transaction, for every learner: parameters, source, task, plan, charge, discovery, learning and
-    publication. Nothing is refused after the charge, and an interrupted fit publishes what it released until then.
+    publication. No row is refused after the charge. A fit that is interrupted, or that discovers fewer than two
+    labels, publishes what it released until then; the second ends in `NothingLearned`.
 
     A learner is decorated by `estimator`, which writes its constructor, and declares its parameters by `parameter`. The
     name under which its models are saved is that of its class, or ``class Learner(PrivateClassifier, name="...")``.
 
     Rows without a label are not learned from. Under "replace" the number of the others is then private, and
     `Task.n_rows` is that of all rows. A learner sets `spares_unlabelled` to True if its plan covers a row more or less,
-    too: if no release moves by more for that than the plan states under "replace". Otherwise such rows are refused.
+    too: if no release moves by more for that than the plan states under "replace". Otherwise such rows are refused, and
+    units of several rows are, whose number is private.
 
     Parameters
     ----------
@@ -204,6 +206,8 @@ class PrivateClassifier(PrivateParameters, CallbackSupportMixin, ClassifierMixin
             For invalid parameters or data, before anything is charged or drawn.
         BudgetExceeded
             If the budget does not suffice, before the data is read.
+        NothingLearned
+            If fewer than two labels were discovered. This follows from the releases, and the budget is spent.
         """
         refuse_weights(refused)
         _refuse_undefined(self)

@@ -160,9 +160,9 @@ class TableEncoder(TransformerMixin, PrivateParameters, BaseEstimator):
 
         return "\n".join([repr(self), str(self.privacy_), *lines_of_discovery(self)])
 
-    def _set_declared(self, encoding: Any) -> Self:
-        """Set the attributes for a schema that declares a whole table; nothing is spent."""
-        self._reads(encoding)
+    def _set_declared(self, encoding: Any, charges: Charge | None = None) -> Self:
+        """Set the attributes for a schema that declares a whole table; nothing is spent. `charges` are a learner's."""
+        self._reads(encoding, charges)
         found: dict[str, dict[str, Any]] = {}
         self.schema_, self.found_, self.privacy_ = encoding.schema, found, PrivacySpend(0.0, 0.0, self.neighbors)
         self.other_: dict[str, float] = {}
@@ -170,7 +170,7 @@ class TableEncoder(TransformerMixin, PrivateParameters, BaseEstimator):
 
     def _found(self, encoding: Any, found: Any, planned: Any, paid: Fit) -> Self:
         """Set the attributes from what a learner's fit discovered; the claim is the learner's."""
-        self._reads(encoding)
+        self._reads(encoding, paid.charges)
         assert paid.claim is not None
         self.schema_, self.found_, self.other_ = found.schema, _facts(encoding.schema), found.other
         self.privacy_ = replace(
@@ -196,10 +196,10 @@ class TableEncoder(TransformerMixin, PrivateParameters, BaseEstimator):
             paid.used["survey"] += 1
         return encoding
 
-    def _reads(self, encoding):
+    def _reads(self, encoding, charges=None):
         """Delete all fitted attributes and set those of the columns that are read."""
         public = self._public(encoding)
-        publish(self, public.attributes(), Charge(self).facts(public))
+        publish(self, public.attributes(), (charges or Charge(self)).facts(public))
 
     @staticmethod
     def _public(encoding):

@@ -38,12 +38,13 @@ _REPLACED = "_facts", OUTLINE, STREAM  # by each fit, like attributes
 class Public:
     """Attributes of an estimator that a fit treats as public; no noise protects them."""
 
-    n_rows: int  # under "replace"
+    n_rows: int  # under "replace"; of units, the largest number that they may have
     n_features: int
     feature_names: np.ndarray | None = None
     classes: np.ndarray | None = None
     declared: bool = True  # whether the classes were declared; else they were read off the rows
     others: dict[str, Any] = field(default_factory=dict)  # attributes by their names
+    n_units: int | None = None  # under "replace", if the claim protects units
     n_labelled: int = 0  # rows with a label, which are those that a learner is given: private, and no attribute
 
     def attributes(self) -> dict[str, Any]:
@@ -80,12 +81,15 @@ class Charge:
     ----------
     rows_per_unit : int or None
         The largest number of rows of a unit, if the claim protects units and not rows.
+    n_units : int or None
+        The number of units, if the claim protects units.
     """
 
     def __init__(self, estimator: Any):
         self._estimator = weakref.proxy(estimator)  # a stream keeps its fit: deleting the model frees the checkpoint
         self.rows_per_unit: int | None = None
         self._stated: dict[str, Any] | None = None
+        self.n_units: int | None = None
 
     def claim(self, cost: Sequence[Cost]) -> PrivacySpend:
         """Return the claim of a fit with this cost; a ValueError refuses an invalid one."""
@@ -129,20 +133,24 @@ class Charge:
         """Warn if the claim is weak."""
         made = self._estimator
         warn_of_caller(made.budget is not None)
-        warn_of_claim(made.epsilon, made.delta, self.known(public.n_rows))
+        warn_of_claim(made.epsilon, made.delta, self._persons() if self.known(0) is None else public.n_rows)
         if not public.declared:
             warn("the set of labels was read off the rows, and is published with the model: declare it by classes=")
 
     def known(self, n_rows: int) -> int | None:
         """Return the number of rows if it is public; nothing that a fit does may depend on a private one."""
-        return n_rows if self._estimator.neighbors == "replace" else None
+        return n_rows if self._estimator.neighbors == "replace" and (self.rows_per_unit or 1) == 1 else None
+
+    def _persons(self):
+        """Return the number of persons if the claim protects them and it is public."""
+        return self.n_units if self._estimator.neighbors == "replace" else None
 
     def facts(self, public: Public) -> dict[str, Any]:
         """Return the public facts of a fit for the file of its model."""
         budget = {} if self._stated is None else {"budget": self._stated}
         return {
             "rows": self.known(public.n_rows),
-            "rows of each person": self.rows_per_unit is not None and self._estimator.neighbors == "replace",
+            "persons": self._persons(),
             "classes": "declared" if public.declared else "read off the rows",
         } | budget
 

@@ -16,7 +16,7 @@ from dpfast.base.notes import WITHOUT_LABEL
 from dpfast.base.others import share_of_others
 from dpfast.base.parameters import BETWEEN_0_AND_1, SCHEMA, auto, count, optional, parameter
 from dpfast.base.plan import Plan, Spending, Task, plan_of
-from dpfast.base.units import bounded_rows, own_generator
+from dpfast.base.units import bounded_rows, number_units, own_generator
 from dpfast.discovery import survey
 from dpfast.discovery.facts import widest
 from dpfast.discovery.survey import SurveyPlan, discover, labels_seen, suffice
@@ -78,8 +78,8 @@ class TableReader:
         The parameter of the learner, read.
     source : dpfast.tables.sources.Source
         The table before it is read.
-    units : str or None
-        The name of the column of units, if there is one.
+    units : str, array_like or None
+        The unit of each row, or the name of the column of units, if there are any.
 
     Attributes
     ----------
@@ -90,6 +90,8 @@ class TableReader:
     epsilon, delta : float
         What is left for the learner.
     rows_per_unit : int
+    n_units : int or None
+        The number of units, if the claim protects units.
     spares_unlabelled : bool
         Whether rows without a label may be left out where the number of rows is public: that of the others then is not.
     encoder : TableEncoder or None
@@ -101,8 +103,10 @@ class TableReader:
         If the budget does not suffice for the discovery, or the schema is not confirmed.
     """
 
-    def __init__(self, learner: Any, schema: Any, source: Any, units: str | None = None):
+    def __init__(self, learner: Any, schema: Any, source: Any, units: Any = None):
         self._learner, self._form, self._source, self._units = learner, learner.reads, source, units
+        named = units if isinstance(units, str) else None
+        self.n_units: int | None = None
         self.epsilon, self.delta, self.neighbors = learner.epsilon, learner.delta, learner.neighbors
         self.rows_per_unit = 1
         self.survey: Any = None
@@ -112,7 +116,7 @@ class TableReader:
         self._outlined: Any = None  # a schema, and the outline of the widest columns that it may give
         self.schema: Any = None if schema == "vectors" else schema
         if schema == "discover" or (schema is None and (source.tabular or self._surveys())):
-            self.schema = schema_to_discover(source, [] if units is None else [units])
+            self.schema = schema_to_discover(source, [] if named is None else [named])
         if self.schema is not None:
             self.schema.refuse_unconfirmed()
             self.schema = self._form.reads_by(self.schema)
@@ -129,16 +133,17 @@ class TableReader:
             return False
         if (shape := self._source.dense_shape()) is None or self._has_vector_parameters():
             return False
-        if self._units is not None:  # the name of a column, which arrays lack
+        if isinstance(self._units, str):  # the name of a column, which arrays lack
             return False
-        if shape[1] > MOST_COLUMNS or not suffice(*shape, self.epsilon):
+        n = shape[0] if self._units is None else int(number_units(self._units).max(initial=-1)) + 1  # what is public
+        if shape[1] > MOST_COLUMNS or not suffice(n, shape[1], self.epsilon):
             return False
         if self._source.label_kind(self._source.label or "y") == "float":
             return False
         other = copy(self)
         other.schema = self._form.reads_by(schema_to_discover(self._source))
         try:
-            return labels_seen(other.plan_survey("open", shape[0]), shape[0])
+            return labels_seen(other.plan_survey("open", n), n)
         except ValueError:  # the budget does not suffice for a survey
             return False
 
@@ -174,7 +179,8 @@ class TableReader:
         """Return the opened table and its labels in the form that learners ask.
 
         What the schema leaves open is discovered here, after the table and its labels have been checked. The whole
-        budget is charged before the discovery, and nothing is refused afterwards.
+        budget is charged before the discovery, and no row is refused afterwards. If fewer than two labels are
+        discovered, nothing can be learned: this follows from what was released.
 
         Parameters
         ----------
@@ -244,7 +250,7 @@ class TableReader:
             known = self._discovered(encoding, encoder, classes, kind, paid)
         else:
             known = self._declared(encoding, classes, kind)
-            encoder._set_declared(encoding)
+            encoder._set_declared(encoding, paid.charges)
         self.encoder = encoder
         return encoding.to_codes(encoder.schema_, known)
 
@@ -256,7 +262,8 @@ class TableReader:
         if any(width != _width(rows) for _, width in known):
             raise ValueError("parts of X must have the same columns and types")
         public = public_of(self._form.coded(table.like), table.labels)
-        public.n_rows, public.n_labelled = table.n, sum(n for n, _ in known)
+        public.n_rows, public.n_labelled = self._public_rows(table.n), sum(n for n, _ in known)
+        public.n_units = self.n_units
         if not self._form.several_classes:
             two_classes(table.labels.classes)
         return parts, rows, public
@@ -308,6 +315,15 @@ class TableReader:
     def _name(self):
         return type(self._learner).__name__
 
+    @property
+    def _hides_rows(self):
+        """Return whether the number of rows is private: under "replace", of units that may have several."""
+        return self.neighbors == "add-remove" or (self.n_units is not None and self.rows_per_unit > 1)
+
+    def _public_rows(self, n):
+        """Return the number of rows that a plan takes, which is public under "replace": see `dpfast.base.units`."""
+        return n if self.n_units is None else self.rows_per_unit * self.n_units
+
     def _widest_task(self, n, classes):
         """Return the task of n rows in the widest form that the discovery may give."""
         most = MOST_LABELS if self._form.several_classes else 2
@@ -319,6 +335,11 @@ class TableReader:
         """Return a table; refuse one without rows if their number is public, and rows without labels if need be."""
         if not table.n and self.neighbors == "replace":
             raise ValueError("X must have at least one row, the table has none")
+        if self.neighbors == "replace" and self._hides_rows and not self.spares_unlabelled:
+            raise ValueError(
+                f"{self._name} as it is set needs the number of rows, which is private of persons with several rows: "
+                "give rows_per_unit=1"
+            )
         if not table.complete and self.neighbors == "replace" and not self.spares_unlabelled:
             raise ValueError(
                 f"some rows have no label, and {self._name} as it is set needs one for each row, as their "
@@ -350,8 +371,10 @@ class TableReader:
         """Charge for everything, release the survey, and return the labels of all rows."""
         known = declared = None
         classes = BOOLEANS if classes is None and kind == "boolean" else classes  # declared by their type
-        pure = not self.delta  # labels can be discovered only with delta > 0
-        if classes is not None or pure:
+        if classes is None and not self.delta:
+            name = "y" if paid.label is None else repr(paid.label)
+            raise ValueError(f"labels cannot be found privately with delta = 0: declare those of {name} by classes=")
+        if classes is not None:
             known = self._declared(encoding, classes, kind)
             declared = known.classes
         elif kind == "cells":
@@ -362,10 +385,10 @@ class TableReader:
             raise ValueError(
                 f"{self._form.names_classes} names classes, and discovered labels may lack one: declare classes="
             )
-        n = encoding.n if self.neighbors == "replace" else None
+        n = None if self._hides_rows else encoding.n
         labels = "open" if declared is None else "declared" if n is None else None
         planned = self.plan_survey(labels, n)
-        task = self._widest_task(encoding.n, None if declared is None else tuple(declared.tolist()))
+        task = self._widest_task(self._public_rows(encoding.n), None if declared is None else tuple(declared.tolist()))
         self.plan(task).solve(task)  # refuses what would fail after the charge
         if n is not None and declared is None and n < 2 * planned.labels.least:
             warn(
@@ -375,7 +398,8 @@ class TableReader:
                 UserWarning,
             )
         names, counts = np.array(self.schema.names, dtype=object), encoding.counts()
-        public = Public(encoding.n, len(names), names, declared=classes is not None or not pure)
+        public = Public(self._public_rows(encoding.n), len(names), names)
+        public.n_units = self.n_units
         paid.charge(public, planned.total, {"survey": 1}, learns=False)
         if declared is not None:
             counts.labels = counts_by_class(counts.labels, declared)
@@ -443,9 +467,13 @@ class TableReader:
         if isinstance(units, str) and self.schema is not None and units in (*self.schema.names, label.name):
             raise ValueError(f"units={units!r} is a column of the schema: take it out, or the model learns units")
         paid.charges.rows_per_unit = most
-        return source.limit_units(
-            units, self.schema, label, lambda ids: bounded_rows(ids, most, own_generator(paid.rng))
-        )
+
+        def choose(ids):
+            unit = number_units(ids)
+            self.n_units = paid.charges.n_units = int(unit.max(initial=-1)) + 1
+            return bounded_rows(unit, most, own_generator(paid.rng))
+
+        return source.limit_units(units, self.schema, label, choose)
 
     def _refuse_parts(self):
         """Refuse a table in parts, of which the learner reads one row after another."""

@@ -1,7 +1,7 @@
 """The fit of a learner is a transaction: parameters, source, task, plan, charge, discovery, learning, publication.
 
-Nothing of the learner changes before the charge, and nothing is refused afterwards. A fit that ends early, by Ctrl-C
-say, publishes what it released until then.
+Nothing of the learner changes before the charge, and no row is refused afterwards. A fit that ends early, by Ctrl-C or
+because fewer than two labels were discovered (`NothingLearned`), publishes what it released until then.
 """
 
 import warnings
@@ -36,7 +36,7 @@ def reader_of(learner: Any, source: Any, units: Any = None, *, vectors: bool = F
     checked = learner._checked()
     learner.check()
     schema = "vectors" if vectors else checked.schema
-    return TableReader(learner, schema, source, units if isinstance(units, str) else None), checked.rng
+    return TableReader(learner, schema, source, units), checked.rng
 
 
 def publishing(learner: Any, reader: TableReader, paid: Fit) -> AbstractContextManager[None]:
@@ -70,7 +70,7 @@ def _learn(learner, reader, table, paid):
         The bar shows the number of rows and the bytes that parts answered only if the number of rows is public, since
         these bytes tell an empty part from a part with one row.
         """
-        known = {"rows": public.n_rows, "parts": parts} if learner.neighbors == "replace" else {}
+        known = {} if paid.charges.known(0) is None else {"rows": public.n_rows, "parts": parts}
         return call_back(learner, progress_bar(rounds, what, learner.verbose, most, **known), what, most)
 
     run = Run(paid, plan, solved, progress)

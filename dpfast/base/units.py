@@ -1,16 +1,22 @@
 """Privacy units of several rows, such as persons, and claims that protect all rows of a unit.
 
 Neighbouring tables differ in one unit. Under "add-remove" all rows of a unit are present or absent. Under "replace"
-all rows of a unit are replaced, each by another row; the number of rows of each unit is public, like the number of
-all rows. Every row belongs to one unit, which does not change.
+the rows of a unit are replaced by those of another one, which may have more or fewer: the number of units is public,
+and the number of rows is not. Every row belongs to one unit.
 
 **Bounding.** Each row gets a random word of 64 bits, and of each unit the k rows with the least words are kept. So the
 choice is independent of the other units.
 
+**Filling up.** Under "replace" a unit of fewer than k kept rows is taken to have k, and those that are not there to be
+rows without a label. All units together then have k times as many rows as there are units, which is public, and a
+learner is given this number as that of all rows. Which of them have a label is private, as in every table under
+"replace"; a learner that needs a label for each row is refused, unless k is 1. Nothing is stored for such a row, and
+the survey of a table takes no number of rows as public.
+
 **Lemma.** A release of the kept rows that is (epsilon, delta)-DP for tables that differ in at most k rows (k rows
-replaced, or k added) is (epsilon, delta)-DP for one unit. Proof. Fix which rows of all other units are kept, and
-under "replace" also the positions of the kept rows of the unit that differs: the distribution of these choices does
-not depend on the values that differ. The kept tables then differ in at most k rows. The distributions of the outcome
+replaced, each by another row or by one without a label, or k added) is (epsilon, delta)-DP for one unit. Proof. Fix
+which rows of all other units are kept: the distribution of this choice does not depend on the unit that differs, and no
+claim depends on the order of rows. The kept tables then differ in at most k rows. The distributions of the outcome
 are mixtures of such pairs with the same weights, and the divergence of mixtures is at most the largest divergence of
 their components. The lemma holds for curves of all kinds (`accounting.costs`).
 
@@ -38,8 +44,8 @@ from dpfast.tables.arrays import as_objects
 from dpfast.tables.arrow import Frame
 
 
-def bounded_rows(units: Any, rows_per_unit: int, rng: np.random.Generator) -> np.ndarray | None:
-    """Return a mask of the rows to keep, or None if all are kept; `units` has the unit of each row."""
+def number_units(units: Any) -> np.ndarray:
+    """Return the number of the unit of each row, from 0; `units` has the unit of each row."""
     ids = as_objects(units)
     if ids.ndim != 1:
         raise ValueError(f"units must say whose each row is, one entry a row, got shape {ids.shape}")
@@ -51,7 +57,12 @@ def bounded_rows(units: Any, rows_per_unit: int, rng: np.random.Generator) -> np
         lacking = lacking | (ids != ids)
     if lacking.any():
         raise ValueError(f"units must say whose each row is, and row {int(np.argmax(lacking))} has none")
-    unit, sizes = np.unique(ids, return_inverse=True, return_counts=True)[1:]
+    return np.unique(ids, return_inverse=True)[1]
+
+
+def bounded_rows(unit: np.ndarray, rows_per_unit: int, rng: np.random.Generator) -> np.ndarray | None:
+    """Return a mask of the rows to keep, or None if all are kept; `unit` is that of `number_units`."""
+    ids, sizes = unit, np.bincount(unit)
     if sizes.max(initial=0) <= rows_per_unit:
         return None
     words = rng.integers(0, 1 << 64, len(ids), np.uint64)  # a word of a row does not depend on how many rows follow it

@@ -50,7 +50,7 @@ def figures(
     from dpfast import metrics
     from dpfast.accounting.numbers import exact
     from dpfast.base.others import codes_as_learned
-    from dpfast.base.units import bounded_rows, own_generator
+    from dpfast.base.units import bounded_rows, number_units, own_generator
     from dpfast.metrics.groups import ClassCounts
     from dpfast.metrics.ranking import usual_bins
     from dpfast.tables.encoding import Encoding
@@ -59,23 +59,25 @@ def figures(
     from dpfast.tables.sources import pick_rows
 
     if units is not None:
-        kept = bounded_rows(units, rows_per_unit, own_generator(rng))
+        unit = number_units(units)
+        kept = bounded_rows(unit, rows_per_unit, own_generator(rng))
         X, y = pick_rows(X, y, kept, len(units))
         by = by if kept is None else [each.pick(kept) for each in by]
     classes = estimator.classes_
     two, pair = len(classes) == 2 and hasattr(estimator, "predict_proba"), len(classes) == 2
     relation = neighbors or estimator.neighbors
     whole = exact("epsilon", epsilon or estimator.epsilon)
-    lacking = isinstance(X, Encoding) or may_lack(y)
+    lacking = isinstance(X, Encoding) or may_lack(y) or rows_per_unit > 1  # whether the number of rows is private
     n, has_label = len(X if y is None else y), None
+    most = n if units is None else rows_per_unit * (int(unit.max(initial=-1)) + 1)
     if y is not None and lacking and (has_label := have_labels(y, classes)) is not None:
         y = y[has_label]
     in_groups = X.labelled if y is None else has_label
     by = by if in_groups is None else [each.pick(in_groups) for each in by]
     X, _ = pick_rows(X, None, has_label, n)
-    shows = _shown(n if relation == "replace" else None, whole / rows_per_unit, two, len(by), only)
+    shows = _shown(most if relation == "replace" else None, whole / rows_per_unit, two, len(by), only)
     probable, two, part = two, two and "AUC" in shows, whole / (len(shows) + len(by))
-    bins = usual_bins(n, part / rows_per_unit, relation)
+    bins = usual_bins(most, part / rows_per_unit, relation)
     charged = relation
     if lacking and relation == "replace":
         relation, part = "add-remove", part / 2

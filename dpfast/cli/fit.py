@@ -374,7 +374,7 @@ def _answer_of(data, asked, model, learned):
     estimator, shown = learned.estimator, learned.shown
     return (
         {"data": data}
-        | ({"rows": learned.n} if asked.privacy.neighbors == "replace" else {})
+        | _public_numbers(asked, learned)
         | {"model": model, "labels": estimator.classes_.tolist()}
         | {"figures": figures_to_keep(shown, TESTED) if shown else {}, "notes": estimator.notes_}
         | _other_labels(estimator)
@@ -390,10 +390,18 @@ def _other_labels(estimator):
     return {} if share is None else {"other_labels": dict(zip(("value", "low", "high"), share, strict=True))}
 
 
+def _public_numbers(asked, learned):
+    """Return the number of rows, or of persons that were learned from, if it is public."""
+    if asked.privacy.neighbors != "replace":
+        return {}
+    return {"rows": learned.n} if asked.privacy.unit is None else {"persons": learned.estimator._facts["persons"]}
+
+
 def _show(data, asked, declaration, model, learned):
     """Print what a fit tells people."""
     estimator, show_private = learned.estimator, asked.rare.show_private
-    count = f"{learned.n:,} rows, " if asked.privacy.neighbors == "replace" or show_private else ""
+    known = {"rows": learned.n} if show_private else _public_numbers(asked, learned)
+    count = "".join(f"{number:,} {what}, " for what, number in known.items())
     if declaration is not None:
         shape = f"{len(declaration.columns):,} column{'s' * (len(declaration.columns) != 1)}"
     else:

@@ -60,7 +60,9 @@ def _public(known, fitted):
     public = ["names of columns" if hasattr(fitted, "feature_names_in_") else "number of columns"]
     if known.get("rows") is not None:
         public.append(f"{known['rows']:,} rows")
-    if known.get("rows of each person"):
+    if known.get("persons") is not None:
+        public.append(f"{known['persons']:,} persons")
+    if known.get("rows of each person"):  # of a file of an earlier version
         public.append("how many rows each person has")
     return ", ".join(public) + f"; labels {known.get('classes', 'known')}"
 

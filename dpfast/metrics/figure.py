@@ -11,7 +11,7 @@ from scipy.special import log_ndtr, ndtr
 from dpfast import random
 from dpfast.accounting import Budget, PrivacySpend, Release
 from dpfast.accounting.numbers import check_neighbors, count, exact
-from dpfast.base.units import bounded_rows, own_generator
+from dpfast.base.units import bounded_rows, number_units, own_generator
 from dpfast.mechanisms import discrete_laplace
 from dpfast.tables.arrays import as_objects
 
@@ -173,7 +173,7 @@ def rows_of_units(units, rows_per_unit, random_state, *columns):
     lengths = {len(each) for each in held if each is not None} | {len(units)}
     if len(lengths) > 1:
         raise ValueError(f"units must say whose each row is, one entry a row, got lengths {sorted(lengths)}")
-    kept = bounded_rows(units, most, own_generator(rng))
+    kept = bounded_rows(number_units(units), most, own_generator(rng))
     return rng, *(each if each is None or kept is None else each[kept] for each in held)
 
 

@@ -118,10 +118,12 @@ def _facts(model):
 
 def origin(model):
     """Return a sentence that says what the model was learned from."""
-    rows, encoder = _facts(model).get("rows"), getattr(model, "encoder_", None)
+    known, encoder = _facts(model), getattr(model, "encoder_", None)
+    rows, persons = known.get("rows"), known.get("persons")
     columns = model.n_features_in_ if encoder is None else len(encoder.schema_.columns)
-    of = f"{rows:,} rows of " if type(rows) is int else ""
-    hidden = "" if of else " The number of rows is private." if model.privacy_.neighbors == "add-remove" else ""
+    of = f"{rows:,} rows of " if type(rows) is int else f"{persons:,} persons and " if type(persons) is int else ""
+    private = model.privacy_.neighbors == "add-remove" or (type(persons) is int and type(rows) is not int)
+    hidden = " The number of rows is private." if private else ""
     plural = "s" if columns != 1 else ""
     return (
         f"Learned from {of}{columns:,} column{plural} by {type(model).__name__}.{hidden} "

@@ -157,7 +157,7 @@ def check_replays(estimator: Any) -> str:
     several = estimator.__sklearn_tags__().classifier_tags.multi_class
     withstood = 0
     for relation in _RELATIONS:
-        pairs = neighbors(relation, _takes_units(estimator), hasattr(estimator, "schema"), several)
+        pairs = neighbors(relation, _takes_units(estimator, relation), hasattr(estimator, "schema"), several)
         for k, pair in enumerate(pairs):
             withstood += _replays(estimator, relation, pair, fully=k % 3 == 0)
     if not withstood:
@@ -495,8 +495,10 @@ def _fit(estimator, arguments=None, **parameters):
     return _with(estimator, random_state=_SEED, **parameters).fit(*(arguments or bits()), classes=[0, 1])
 
 
-def _takes_units(estimator):
-    return "units" in inspect.signature(estimator.fit).parameters
+def _takes_units(estimator, relation):
+    """Return whether units may have several rows; their number is private, which not all learners allow."""
+    spares = relation == "add-remove" or getattr(estimator, "spares_unlabelled", True)
+    return "units" in inspect.signature(estimator.fit).parameters and spares
 
 
 def _check_same(what, one, other):

@@ -17,9 +17,13 @@ from scipy import stats
 import dpfast
 from dpfast.accounting import Budget, Composed, PrivacySpend, cover_exponent, gaussian_sigma
 from dpfast.audit import certify
-from dpfast.base.units import bounded_rows
+from dpfast.base import units as of_units
 
 IDS = np.arange(len(X)) // 3
+
+
+def bounded_rows(units, most, rng):
+    return of_units.bounded_rows(of_units.number_units(units), most, rng)
 
 
 def test_all_rows_are_kept_where_nobody_has_too_many(rng):
@@ -91,8 +95,8 @@ def test_a_claim_for_persons_is_paid_for(name, neighbors):
     model = kind(
         **parameters, neighbors=neighbors, random_state=0, budget=Budget(3, 1e-5, neighbors=neighbors, unit="person")
     )
-    if name == "winnow with a test":
-        with pytest.raises(ValueError, match='above 1 needs schedule="fixed"'):
+    if name in ("linear", "winnow with a test"):
+        with pytest.raises(ValueError, match=r"needs the number of rows, which is private .* give rows_per_unit=1"):
             model.fit(X, Y, units=IDS, rows_per_unit=2)
         return
     model.fit(X, Y, units=IDS, rows_per_unit=2)
@@ -365,4 +369,29 @@ def test_units_of_too_many_rows_are_bounded_in_views_of_text():
             model = dpfast.HalfspaceClassifier(schema="discover", random_state=1)
             model.fit(rows, "buys", classes=["no", "yes"], units=who, rows_per_unit=2)
             assert model.classes_.tolist() == ["no", "yes"]
-            assert model._facts["rows"] == 20
+            assert (model._facts["rows"], model._facts["persons"]) == (None, len({*who}))
+
+
+@pytest.mark.parametrize("schema", [None, "vectors"])
+def test_the_number_of_rows_of_persons_is_private_and_that_of_persons_is_public(schema, tmp_path):
+    table, whose = pd.DataFrame(X[:, :2], columns=["a", "b"]), np.arange(len(X)) // 3
+    every = np.arange(len(X) // 3 * 3)
+    whose = whose[every]
+    for kept in (every, every[:-2]):  # the last person has two rows less
+        model = dpfast.HalfspaceClassifier(50.0, n_rounds=3, random_state=0, schema=schema)
+        rows = table.iloc[kept] if schema is None else X[kept]
+        model.fit(rows, Y[kept], classes=[0, 1], units=whose[kept], rows_per_unit=3)
+        facts = model._facts
+        assert facts["rows"] is None
+        assert facts["persons"] == whose.max() + 1
+        assert getattr(getattr(model, "encoder_", None), "_facts", facts)["rows"] is None
+        model.report(tmp_path / "m.html")
+        page = (tmp_path / "m.html").read_text()
+        assert f"Learned from {whose.max() + 1:,} persons and " in page
+        assert "The number of rows is private." in page
+
+
+def test_one_row_of_each_person_is_as_many_rows_as_persons():
+    model = dpfast.HalfspaceClassifier(50.0, n_rounds=3, random_state=0, schema="vectors")
+    model.fit(X, Y, classes=[0, 1], units=np.arange(len(X)) // 3, rows_per_unit=1)
+    assert model._facts["rows"] == model._facts["persons"] == (len(X) + 2) // 3

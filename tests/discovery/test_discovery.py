@@ -700,3 +700,17 @@ def test_all_looks_together_cost_no_more_than_their_columns_and_the_pool(rows, s
     assert sum(paid) <= (planned.columns + planned.pool) * (1 + 1e-9)
     assert len(looks) > 2 or rows == 50
     assert sum(paid) > planned.columns
+
+
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+@pytest.mark.parametrize("learner", [dpfast.DecisionListClassifier, dpfast.FiniteClassLearner])
+def test_labels_are_not_read_off_the_rows_of_a_discovered_table_with_delta_0(learner, neighbors):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"age": rng.integers(0, 99, 400), "buys": rng.choice(["no", "yes"], 400)})
+    budget = Budget(5.0, 1e-6, neighbors=neighbors)
+    model = learner(epsilon=1.0, schema="discover", neighbors=neighbors, budget=budget)
+    model.set_params(**({"delta": 0.0} if "delta" in model.get_params() else {}))
+    with pytest.raises(ValueError, match="labels cannot be found privately with delta = 0: declare those of 'buys'"):
+        model.fit(table, "buys")
+    assert not budget.charges
+    assert model.fit(table, "buys", classes=["no", "yes"]).classes_.tolist() == ["no", "yes"]

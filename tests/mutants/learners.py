@@ -146,7 +146,7 @@ MUTANTS = [
     _m("stream: a schema is found of rows that are not there", "winnow/streaming", "refuse_open(reader.schema)", "pass", _WINNOW),
     _m("stream: a checkpoint keeps edited parameters", "winnow/streaming", 'learner._saver.document() | {"parameters": state.parameters}', "learner._saver.document()", f"{_WINNOW}/test_checkpoint.py"),
     _m("stream: counted while it moves", "winnow/streaming", "    if learner.probability_share:\n", "    if False:\n", f"{_CHANCES} {_WINNOW}"),
-    _m("progress: rows where their number is private", "../base/transaction", ' if learner.neighbors == "replace" else {}', "", "base/test_progress.py"),
+    _m("progress: rows where their number is private", "../base/transaction", "known = {} if paid.charges.known(0) is None else {", "known = {", "base/test_progress.py"),
     _m("trees: limits are those of rows without leaves", "halfspaces/images", "rows.limits(squares, allowed, LIMIT)", "piece.rows.limits(squares[: piece.rows.shape[1]], allowed, LIMIT)", f"{_HALF}/test_trees.py"),
     _m("trees: leaves are not in the norm", "halfspaces/images", "np.full(size, entry_of)))", "np.full(size, entry_of)))\n                self._leaf = 0.0 if leaf else self._leaf", f"{_HALF}/test_trees.py"),
     _m("pairs: more classes move by as much as two", "halfspaces/pairs", "(1 if classes == 2 else 2) * limit", "limit", f"{_HALF}/test_pairs.py"),

@@ -13,7 +13,7 @@ from people import LEARNERS, OPEN, SCHEMA, TWO_SIDED, few, people, pieces, relea
 
 from dpfast import FiniteClassLearner, HalfspaceClassifier, LinearLearner
 from dpfast.accounting import Budget
-from dpfast.base.units import bounded_rows
+from dpfast.base.units import bounded_rows, number_units
 from dpfast.parts import EngineLost, MemoryParts
 from dpfast.tables import Label, Numeric, Schema
 from dpfast.tables.labels import Labels
@@ -75,14 +75,18 @@ def test_of_each_person_so_many_rows_are_kept_in_all_parts_together(rng):
     schema = Schema([Numeric("row", 0, n, edges=edges)], label=SCHEMA.label)
     for units in ("patient", whose):
         for k in (1, 3, 8):
-            choose = partial(bounded_rows, rows_per_unit=k, rng=np.random.default_rng(5))
+            choose = partial(_choose, k)
             source = Parted(MemoryParts(pieces(table, parts=7))).limit_units(units, schema, schema.label, choose)
             known = Labels(np.array([0]), np.array(["no", "yes"]), True)
             table_of_codes = source.encode(schema, schema.label).to_codes(schema, known)
             rows = np.concatenate(table_of_codes.parts.each(_codes))
-            kept = bounded_rows(whose, k, np.random.default_rng(5))
+            kept = _choose(k, whose)
             assert rows.tolist() == (np.arange(n) if kept is None else np.flatnonzero(kept)).tolist()
             assert np.array_equal(np.bincount(whose[rows]), np.minimum(np.bincount(whose), k))
+
+
+def _choose(most, units):
+    return bounded_rows(number_units(units), most, np.random.default_rng(5))
 
 
 def _codes(piece):

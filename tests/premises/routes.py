@@ -277,6 +277,10 @@ def neighbor(rows, rng, relation, route, units):
             return rows, rows[: -len(own)]
         return rows, rows[:-1]
     other = [dict(row) for row in rows]
+    if units and len(own) > 1 and rng.random() < 0.3:  # a person with fewer rows
+        order = [k for k in range(len(rows)) if k not in own] + own
+        fewer = order[: -int(rng.integers(1, len(own)))]
+        return [rows[k] for k in order], [other[k] for k in fewer]
     for k in own:
         column = _pick(rng, [*FEATURES, "buys"])
         any_cell = ONE if column == "buys" else ODD
