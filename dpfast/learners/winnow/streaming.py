@@ -40,10 +40,20 @@ from dpfast.tables.arrays import is_frame, refuse_parts
 from dpfast.tables.arrow import Frame
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.columns import refuse_lacking
-from dpfast.tables.label_columns import LabelColumn
-from dpfast.tables.labels import Labels, codes_among, have_labels, of_rows, read_labels
+from dpfast.tables.label_columns import LabelColumn, text_array
+from dpfast.tables.labels import (
+    Labels,
+    codes_among,
+    have_labels,
+    missing_labels,
+    number_labels,
+    of_rows,
+    read_labels,
+)
+from dpfast.tables.objects import plain
 from dpfast.tables.schema import Schema
 from dpfast.tables.sources import Memory, with_labels
+from dpfast.tables.thresholds import classes_above
 
 _NUMBERS, _PLANNED = ("unit", "rounds", "taken"), ("learning_rate", "threshold_epsilon")  # in a checkpoint
 _PRINTED_DRAW = 48  # largest number of bytes of a coordinate and its count in a checkpoint
@@ -335,16 +345,21 @@ def _schema_of(learner: Any) -> Schema | None:
 def _labels_of(learner: Any, X: Any, y: Any) -> Any:
     """Return the labels of a call: y, or a column of X that y or the schema names; None if there are none."""
     source, schema = with_labels(Memory(X), y), _schema_of(learner)
-    if source.y is not None or isinstance(X, CodeTable):
-        return source.y
-    name = source.label or (schema.label.name if schema is not None and schema.label is not None else None)
-    if schema is None or name is None or not is_frame(X):
-        return y
-    if schema.label is not None and schema.label.name != name:
-        raise ValueError(f"y names the label {name!r}, and the schema declares {schema.label.name!r}")
-    frame = Frame(X)
-    refuse_lacking([name], frame.names)
-    return frame.stored(name)
+    labels, label = source.y, None if schema is None else schema.label
+    if labels is None and not isinstance(X, CodeTable):
+        name = source.label or (None if label is None else label.name)
+        if schema is None or name is None or not is_frame(X):
+            return y
+        if label is not None and label.name != name:
+            raise ValueError(f"y names the label {name!r}, and the schema declares {label.name!r}")
+        frame = Frame(X)
+        refuse_lacking([name], frame.names)
+        labels = frame.stored(name)
+    if labels is None or label is None or label.above is None:
+        return labels
+    numbers, known = number_labels(labels, missing_labels(label.classes, schema.missing_values))  # type: ignore[union-attr]
+    of_text = [made or plain(each) for made, each in zip(classes_above(known, label.above), known, strict=True)]
+    return LabelColumn(numbers, text_array(of_text), "text")
 
 
 def _filled(learner: Any, y: Any, labels: Any, classes: Any) -> tuple[Any, np.ndarray]:

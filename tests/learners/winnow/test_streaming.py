@@ -110,3 +110,13 @@ def test_the_claim_of_a_stream_is_what_was_charged_whatever_becomes_of_its_param
     assert str(learner.privacy_).startswith("(2.0, 1e-06)-DP, replace one row;")
     learner.set_params(epsilon=0.5, delta=1e-9, neighbors="add-remove").partial_fit(X, y)
     assert (learner.privacy_.epsilon, learner.privacy_.neighbors) == (2.0, "replace")
+
+
+def test_labels_of_a_stream_are_numbers_above_a_threshold_or_missing():
+    schema = Schema([Numeric("a", 0, 10, edges=4)], label=Label("y", above=[5]))
+    learner = dpfast.DPWinnowClassifier(50.0, schema=schema, random_state=0)
+    for labels in (np.arange(10.0), [*range(9), None], np.arange(10).astype(str)):
+        assert len(learner.stream({"a": list(range(10)), "y": labels})) == 10
+    assert learner.classes_.tolist() == ["above 5", "at most 5"]
+    with pytest.raises(ValueError, match="the label of row 2 is not among classes"):
+        learner.stream({"a": [1, 2], "y": [1, "many"]})
