@@ -43,7 +43,8 @@ def accuracy(
     budget : dpfast.accounting.Budget or None
         Charged epsilon before anything is drawn.
     units : array_like, shape (n,), optional
-        Whose each row is. The claim then protects all rows of a unit, such as a person, as that of `fit` does.
+        Whose each row is. The claim then protects all rows of a unit, such as a person. Under "replace" the number of
+        the rows that are used is public, unlike in `fit`; "add-remove" hides it.
     rows_per_unit : int, optional
         The largest number of rows to use of each unit, chosen at random; it goes with `units`.
     random_state : None, int or numpy.random.Generator
