@@ -138,6 +138,7 @@ def transpose(const uint64_t[:, ::1] rows, Py_ssize_t d):
     return out
 
 
+@of_64_bits
 def popcount(packed):
     """Return the number of ones in a contiguous uint64 array of any shape."""
     cdef const uint64_t[::1] flat = np.require(packed, np.uint64, "CA").reshape(-1)

@@ -12,7 +12,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from dpfast.kernels.arrays cimport address, aligned
 from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
 
-from dpfast.kernels.own import of_64_bits, own
+from dpfast.kernels.own import given, of_64_bits, own
 
 
 cdef extern from "codes.h" nogil:
@@ -131,7 +131,7 @@ cdef class Columns:
         cdef const void *at
         cdef bint wide
         cdef size_t n
-        columns, sizes = tuple(columns), np.array(sizes, np.int64).reshape(-1)
+        columns, sizes = tuple(columns), np.array(own(sizes, np.int64)).reshape(-1)
         if len(columns) == 0 or len(columns) != len(sizes):
             raise ValueError(f"columns must have one size each, got {len(columns)} columns and {len(sizes)} sizes")
         if not 1 <= sizes.min() <= sizes.max() <= MOST_SIZE or sizes.sum() >= 2**31:
@@ -163,6 +163,7 @@ cdef class Columns:
     def p(self):
         return len(self.sizes)
 
+    @of_64_bits
     def part(self, Py_ssize_t start, Py_ssize_t stop):
         """Return the rows from `start` to `stop` - 1; nothing is copied or checked again."""
         if not 0 <= start <= stop <= self.n:
@@ -323,7 +324,7 @@ def margins(Columns columns, table):
     -------
     ndarray of int32, shape (n,) or (n, k)
     """
-    cdef Py_ssize_t k = table.shape[1] if table.ndim == 2 else 1
+    cdef Py_ssize_t k = table.shape[1] if given("table", table).ndim == 2 else 1
     _check_table(columns, table, k)
     out = np.empty((columns.n, k), np.int32)
     cdef int32_t[:, ::1] margin = out
@@ -361,6 +362,7 @@ def match(Columns columns, Py_ssize_t j, Py_ssize_t low, Py_ssize_t high):
     return matches(columns, [[j, low, high]])[0]
 
 
+@of_64_bits
 def matches(Columns columns, literals):
     """Return which rows each of several literals holds for, like `match`.
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpfast.kernels.own import of_64_bits
+from dpfast.kernels.own import given, of_64_bits
 
 from dpfast.kernels import bits, draw, levels
 from dpfast.kernels.inversion import invert
@@ -168,14 +168,18 @@ cdef class Counts:
 
     def __init__(self, rows, columns, labels, first, exponent, weights, negations, prior):
         self.by_source, self.source = not isinstance(rows, np.ndarray), rows
-        classes, m = first.shape
+        classes, m = given("first", first).shape
         self.n = len(rows)
         if self.by_source:
+            if not hasattr(rows, "totals"):
+                raise TypeError(f"rows must be an ndarray or an object with totals, got {type(rows).__name__}")
             if columns is not None or labels is not None or rows.totals.shape != (classes,):
                 raise ValueError(f"an object has its own columns and labels, and {classes} totals, got shape "
                                  f"{rows.totals.shape}")
             labels = np.zeros((classes, 0), np.uint64)
-        self.labels = labels
+        else:
+            given("columns", labels if columns is None else columns)
+        self.labels = given("labels", labels)
         self.words = labels.shape[1]
         wanted = (self.n, -(-m // 64)), (m, self.words), (classes, -(-self.n // 64))
         if not self.by_source and (rows.shape, (m, self.words) if columns is None else columns.shape, labels.shape) != wanted:
@@ -194,6 +198,8 @@ cdef class Counts:
         if self.by_columns:
             self.columns = columns
             check_packed("n", self.columns, self.n, NULL, 0)
+        if exponent == math.inf:
+            raise ValueError(f"exponent must be finite, got {exponent}")
         self.exponent, self.prior = Fraction(exponent), prior
         if self.exponent <= 0:
             raise ValueError(f"exponent must be positive, got {exponent}")
@@ -289,6 +295,7 @@ cdef class Counts:
         scores, masses = map(np.concatenate, zip(*self._blocks()))
         return scores[masses > 0]
 
+    @of_64_bits
     def cover_rows(self, Py_ssize_t feature, bint negated):
         """Take away the rows that the literal covers, and the feature with them."""
         self._use(feature)

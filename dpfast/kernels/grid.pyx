@@ -1,7 +1,7 @@
 """Real numbers on a fixed-point grid. See csrc/grid.h."""
 import numpy as np
 
-from dpfast.kernels.own import of_64_bits
+from dpfast.kernels.own import given, of_64_bits
 
 from libc.stdint cimport int32_t, int64_t
 from dpfast.kernels.arrays cimport address
@@ -33,7 +33,7 @@ def to_grid(x, unsigned bits):
         Smallest and largest of x before clipping; both NaN if any is, or if there are none. It is for the caller
         to refuse what is out of range.
     """
-    if x.dtype not in (np.float32, np.float64) or bits > 30:
+    if given("x", x).dtype not in (np.float32, np.float64) or bits > 30:
         raise ValueError(f"x must be float32 or float64 and bits at most 30, got {x.dtype} and {bits}")
     q = np.empty(x.shape, np.int32)
     cdef int32_t[::1] out = q.reshape(-1)
@@ -63,7 +63,7 @@ def unit_sum(x, unsigned bits):
     int
         Sum of x clipped to [0, 1], times 2**bits, rounded to the nearest integer, halves to even; NaN counts as 0.
     """
-    if x.dtype not in (np.float32, np.float64) or x.ndim != 1 or len(x) >= 2**32 or bits > 30:
+    if given("x", x).dtype not in (np.float32, np.float64) or x.ndim != 1 or len(x) >= 2**32 or bits > 30:
         raise ValueError("x must be float32 or float64 of shape (n,) with n below 2**32, and bits at most 30, "
                          f"got {x.dtype} {x.shape} and {bits}")
     x = np.require(x, None, "CA")

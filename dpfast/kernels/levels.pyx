@@ -11,6 +11,7 @@ from fractions import Fraction
 import numpy as np
 
 from dpfast.kernels.inversion import coin
+from dpfast.kernels.own import of_64_bits
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from dpfast.kernels.arrays cimport address
@@ -159,6 +160,7 @@ def _draw_below(counts, rng):
 
 # ---- public ------------------------------------------------------------------------------------------------------
 
+@of_64_bits
 def sample(scores, exponent, m, rng, *, mirrored=False, zeros=0):
     """Return m independent draws in the order drawn, with P(j) proportional to exp(exponent * scores[j]), exactly.
 

@@ -50,6 +50,7 @@ def table(double decay, int cap):
     return np.minimum.accumulate(units).astype(np.int32)
 
 
+@of_64_bits
 def project(const int32_t[::1] scores, const int8_t[::1] signs, const int32_t[::1] table, mass):
     """Return the signed weights, sign[i] times row i's units, of the measure whose units add up to `mass`.
 
@@ -88,6 +89,7 @@ def project(const int32_t[::1] scores, const int8_t[::1] signs, const int32_t[::
     return weights(scores, signs, table, *_threshold(scores, units, mass)) if mass else np.zeros(n, np.int32)
 
 
+@of_64_bits
 def units(const int32_t[::1] scores, const int32_t[::1] table, levels):
     """Return the total units of the rows at each of some thresholds; those of several tables add up.
 
@@ -109,6 +111,7 @@ def units(const int32_t[::1] scores, const int32_t[::1] table, levels):
     return np.array([total(level) for level in np.asarray(levels).tolist()], np.int64)
 
 
+@of_64_bits
 def weights(const int32_t[::1] scores, const int8_t[::1] signs, const int32_t[::1] table, threshold, excess):
     """Return the signed weights at a threshold, and so many units more, towards those at the next one, row by row.
 

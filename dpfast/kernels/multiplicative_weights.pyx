@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from dpfast.kernels.inversion import coin
-from dpfast.kernels.own import of_64_bits, own
+from dpfast.kernels.own import given, of_64_bits, own
 
 from libc.stdint cimport int8_t, int32_t, int64_t, uint32_t, uint64_t
 from dpfast.kernels.arrays cimport address, aligned, csr as check_csr, packed as check_packed
@@ -73,7 +73,7 @@ cdef class Losses:
     cdef _declare(self, size_t n, size_t d, int bits, low, high, signs):
         cdef const int8_t[::1] sign
         self.shape = (n, d)
-        if not (low == int(low) and high == int(high) and low < high and max(-low, high) << bits < 2**31):
+        if not (abs(low) < 2**32 and abs(high) < 2**32 and low == int(low) and high == int(high) and low < high and max(-low, high) << bits < 2**31):
             raise ValueError(f"low and high must be integers, low < high, within 2**{31 - bits} of 0: "
                              f"got {low!r} and {high!r}")
         self.rows.unit = 1 << bits
@@ -128,7 +128,7 @@ def dense(values, *, bits=16, low=0, high=1, signs=None):
     Losses
     """
     cdef Losses self = _new()
-    most = DPF_LOSSES_BITS_FLOAT if values.dtype == np.float32 else DPF_LOSSES_BITS_DOUBLE
+    most = DPF_LOSSES_BITS_FLOAT if given("values", values).dtype == np.float32 else DPF_LOSSES_BITS_DOUBLE
     if values.ndim != 2 or values.dtype not in (np.float32, np.float64, np.int32):
         raise ValueError(f"losses must be float32, float64 or int32 of shape (n, d), got {values.dtype} {values.shape}")
     if not 0 <= bits <= most:
@@ -201,7 +201,7 @@ def csr(indptr, indices, data, Py_ssize_t d, *, bits=16, low=0, high=1, signs=No
     cdef Losses self = _new()
     cdef const int64_t[::1] starts
     cdef const int32_t[::1] columns, values
-    if indices.shape != data.shape:
+    if given("indices", indices).shape != given("data", data).shape:
         raise ValueError(f"indices and data must have one length, got shapes {indices.shape} and {data.shape}")
     if not 0 <= bits <= DPF_LOSSES_BITS_DOUBLE:
         raise ValueError(f"bits must lie in [0, {DPF_LOSSES_BITS_DOUBLE}], got {bits!r}")
@@ -325,6 +325,7 @@ cdef class Weights:
                     self.state.drawn = toss.expert
         return self.state.drawn
 
+    @of_64_bits
     def add(self, Losses losses, size_t row=0):
         """Add a row of losses to the totals.
 
@@ -340,6 +341,7 @@ cdef class Weights:
                 status = dpf_weights_add(&self.state, &losses.rows, row)
             self._settled(status, losses, row)
 
+    @of_64_bits
     def play(self, Losses losses, rng, size_t start=0, stop=None, out=None):
         """Call `draw` and `add` for each of the rows from start to stop - 1.
 

@@ -5,8 +5,11 @@ machine. The construction, the proof of its radius, and why doubles decide it ar
 """
 import math
 from fractions import Fraction
+from operator import index
 
 import numpy as np
+
+from dpfast.kernels.own import of_64_bits
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
@@ -61,6 +64,7 @@ class Net:
     """
 
     def __init__(self, m, radius):
+        m = index(m)
         if not 1 <= m <= DPF_NET_LARGEST_M:
             raise ValueError(f"a net must have from 1 to {DPF_NET_LARGEST_M} coordinates, got {m}")
         if not 0 < radius <= 1:
@@ -78,6 +82,7 @@ class Net:
                 f"only a grid of 2**{-self.grid_bits}"
             )
 
+    @of_64_bits
     def vectors(self, members):
         """Return integer vectors in the directions of some members.
 
@@ -112,6 +117,7 @@ class Net:
         return p
 
 
+@of_64_bits
 def grid(x, y, bits):
     """Return y x / abs(x) for each row, on the grid of 2**-bits; a row of zeros stays one.
 
@@ -170,6 +176,8 @@ cdef class Mistakes:
     cdef int64_t[::1] _ends
 
     def __init__(self, net, rows, threshold):
+        if not isinstance(net, Net):
+            raise TypeError(f"net must be a Net, got {type(net).__name__}")
         rows = np.asarray(rows)
         if rows.ndim != 2 or rows.dtype != np.int32 or rows.shape[1] != net.m:
             raise ValueError(f"rows must be int32 of shape (n, {net.m}), got {rows.dtype} {rows.shape}")
@@ -212,6 +220,7 @@ cdef class Mistakes:
             dpf_net_count(&self.net, first, past, &scratch[0], &wrong[0], &histogram[0])
         return np.asarray(histogram)
 
+    @of_64_bits
     def find(self, start, stop, level, rank):
         """Return member number `rank`, from 0, among those of lines from start to stop - 1 that get `level` rows wrong.
 

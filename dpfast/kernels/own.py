@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import wraps
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,22 @@ def of_64_bits(kernel: Callable) -> Callable:
     return refusing
 
 
+def given(name: str, array: Any) -> np.ndarray:
+    """Return an array that a kernel is given; refuse what is none."""
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"{name} must be an ndarray, got {type(array).__name__}")
+    return array
+
+
+def length(name: str, value: Any) -> int:
+    """Return a number of rows or columns of an array; refuse what is none."""
+    number = index(value)
+    if not 0 <= number < 1 << 63:
+        raise ValueError(f"{name} must lie in [0, 2**63), got {number}")
+    return number
+
+
+@of_64_bits
 def own(array: Any, dtype: Any = None) -> np.ndarray:
     """Return a read-only, C-contiguous array of this type that no caller can write: the array itself, or a copy.
 

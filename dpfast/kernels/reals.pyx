@@ -3,7 +3,7 @@ import math
 
 import numpy as np
 
-from dpfast.kernels.own import own, own_indices
+from dpfast.kernels.own import given, own, own_indices
 
 from libc.math cimport isfinite
 from libc.stdint cimport int32_t, int64_t
@@ -212,7 +212,7 @@ def mixture(squares, usual, weights, begin, middles, densities, kept, double pri
     cdef const double[:, ::1] square = _doubles(squares), density = _doubles(densities)
     cdef const double[::1] first = _doubles(usual), start = _doubles(begin), middle = _doubles(middles)
     cdef const double[::1] keep = _doubles(kept)
-    cdef double[:, ::1] weight = weights
+    cdef double[:, ::1] weight = given("weights", weights)
     cdef size_t n = square.shape[0], columns = square.shape[1], others = density.shape[0], levels = density.shape[1], c
     if others >= DPF_REALS_SCALES or not 0 < levels <= DPF_REALS_LEVELS:
         raise ValueError(f"densities must be of at most {DPF_REALS_SCALES - 1} scales and 1 to {DPF_REALS_LEVELS} "

@@ -8,6 +8,8 @@ import operator
 
 import numpy as np
 
+from dpfast.kernels.own import of_64_bits
+
 from libc.stdint cimport int64_t, uint64_t
 from dpfast.kernels.arrays cimport address
 from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
@@ -24,6 +26,7 @@ cdef extern from "resampling.h" nogil:
 dpf_cpu_share(shared_level())
 
 
+@of_64_bits
 def draw(weights, m, rng):
     """Return m independent draws in the order drawn, with P(j) exactly proportional to weights[j].
 
@@ -74,6 +77,7 @@ def draw(weights, m, rng):
     return np.asarray(drawn)
 
 
+@of_64_bits
 def resample(weights, m, rng):
     """Return how often each entry is drawn in m independent draws: int64, shape (n,); see `draw`."""
     return np.bincount(draw(weights, m, rng), minlength=len(weights))

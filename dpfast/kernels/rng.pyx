@@ -61,7 +61,10 @@ cdef class Watch:
     cdef _Watched watched
 
     def __init__(self, bit_generator):
-        cdef bitgen_t *bits = <bitgen_t *>PyCapsule_GetPointer(bit_generator.capsule, "BitGenerator")
+        cdef bitgen_t *bits
+        if not hasattr(bit_generator, "capsule"):
+            raise TypeError(f"bit_generator must be one of numpy, got {type(bit_generator).__name__}")
+        bits = <bitgen_t *>PyCapsule_GetPointer(bit_generator.capsule, "BitGenerator")
         self.watched.cipher, self.watched.owner = bits[0], <void *>bit_generator
         self.keyed()
         bits.state = &self.watched

@@ -5,7 +5,7 @@ x = q / 2**k of int32 q. Everything is exact; an update that could overflow is r
 """
 import numpy as np
 
-from dpfast.kernels.own import of_64_bits, own, own_indices
+from dpfast.kernels.own import given, of_64_bits, own, own_indices
 
 from libc.stdint cimport INT64_MAX, int8_t, int32_t, int64_t, uint32_t, uint64_t
 from dpfast.kernels.arrays cimport aligned, csr as check_csr, packed
@@ -83,7 +83,7 @@ cdef class _Rows:
     def __init__(self, indptr, indices, data):
         indptr, indices = own_indices("indptr", indptr), own_indices("indices", indices)
         check_csr(indptr, indices)
-        if data is not None and (data.dtype != np.int32 or data.shape != indices.shape):
+        if data is not None and (given("data", data).dtype != np.int32 or data.shape != indices.shape):
             raise ValueError(f"data must be None or int32 of shape {indices.shape}, got {data.dtype} {data.shape}")
         if indices.dtype != np.int32 and len(indices) and not 0 <= indices.min() <= indices.max() < 2**31:
             raise ValueError(f"indices must lie in [0, 2**31), got {indices.min()} to {indices.max()}")

@@ -14,7 +14,7 @@ from dpfast.kernels.arrays cimport address, csr as check_csr, packed
 from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
 
 from dpfast.kernels import bits
-from dpfast.kernels.own import own, own_indices
+from dpfast.kernels.own import given, own, own_indices
 
 
 cdef extern from "signs.h" nogil:
@@ -50,7 +50,7 @@ cdef class _Signs:
         self.key[0], self.key[1] = key & 0xffffffffffffffff, key >> 64
         if matrix is None:
             return
-        if matrix.dtype != np.uint64 or matrix.shape != (d, bits.words(m)):
+        if given("matrix", matrix).dtype != np.uint64 or matrix.shape != (d, bits.words(m)):
             raise ValueError(f"matrix must be uint64 of shape {d, bits.words(m)}, got {matrix.dtype} {matrix.shape}")
         self.stored = np.require(matrix, None, "CA")
         run = np.empty((1, bits.words(m)), np.uint64)
@@ -133,7 +133,7 @@ def project_csr(indptr, indices, data, d, m, key, *, matrix=None):
     check_csr(indptr, indices)
     if len(indices) and not 0 <= indices.min() <= indices.max() < d:
         raise ValueError(f"indices must lie in [0, {d}), got {indices.min()} to {indices.max()}")
-    if data is not None and (data.dtype not in (np.float32, np.float64) or data.shape != indices.shape):
+    if data is not None and (given("data", data).dtype not in (np.float32, np.float64) or data.shape != indices.shape):
         raise ValueError(f"data must be None or float32 or float64 of shape {indices.shape}, "
                          f"got {data.dtype} {data.shape}")
     if (np.diff(indptr) >= 2**31).any():
@@ -169,7 +169,7 @@ def project_dense(X, m, key, *, matrix=None):
     -----
     n * d * m signed additions, 16 to a vector.
     """
-    if X.ndim != 2 or X.dtype not in (np.float32, np.float64):
+    if given("X", X).ndim != 2 or X.dtype not in (np.float32, np.float64):
         raise ValueError(f"X must be float32 or float64 of shape (n, d), got {X.dtype} {X.shape}")
     cdef _Signs signs = _Signs(X.shape[1], m, key, matrix)
     out = np.zeros((X.shape[0], m), X.dtype)

@@ -8,7 +8,7 @@ Every function takes the rows as one object: a `Dense`, a `Csr` or a `Packed`.
 """
 import numpy as np
 
-from dpfast.kernels.own import own, writeable
+from dpfast.kernels.own import given, length, own, writeable
 
 from libc.math cimport isfinite
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
@@ -103,7 +103,7 @@ cdef class Dense(_Rows):
     """
 
     def __init__(self, x):
-        if x.dtype not in (np.float32, np.float64) or x.ndim != 2:
+        if given("x", x).dtype not in (np.float32, np.float64) or x.ndim != 2:
             raise ValueError(f"rows must be float32 or float64 of two dimensions, got {x.dtype} {x.shape}")
         if not x.flags.c_contiguous:
             raise ValueError(f"rows must be C-contiguous, got strides {x.strides}")
@@ -135,7 +135,7 @@ cdef class Csr(_Rows):
         Columns, at most 2**31.
     """
 
-    def __init__(self, indptr, indices, data, Py_ssize_t d):
+    def __init__(self, indptr, indices, data, d):
         cdef const int64_t[::1] ends
         cdef const int32_t[::1] column
         cdef uint8_t[::1] one
@@ -143,6 +143,7 @@ cdef class Csr(_Rows):
         cdef const double *wide
         cdef int64_t i, p, before, bad = -1
         cdef bint others
+        d = length("d", d)
         indptr, indices, data = own(indptr, np.int64), own(indices), None if data is None else own(data)
         check_csr(indptr, indices)
         if data is not None and (data.dtype not in (np.float32, np.float64) or data.shape != indices.shape):
@@ -185,8 +186,9 @@ cdef class Packed(_Rows):
     d : int
     """
 
-    def __init__(self, rows, Py_ssize_t d):
+    def __init__(self, rows, d):
         cdef const uint64_t[:, ::1] words = rows
+        d = length("d", d)
         packed("d", words, d, NULL, 0)
         words = rows = own(rows)
         packed("d", words, d, NULL, 0)  # of what is kept

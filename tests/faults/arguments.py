@@ -1,20 +1,86 @@
 """Calls of kernels with each argument in turn replaced by what is none: `python tests/faults/arguments.py`.
 
-The trials of `fuzz_kernels.py` give the calls. A kernel takes another argument, or refuses it by a ValueError or a
-TypeError; anything else is printed, and makes the script end with 1.
+The trials of `fuzz_kernels.py` give the calls. A kernel takes another argument, or refuses it by a ValueError, a
+TypeError or, for memory that it is to write to, a BufferError. Anything else is printed, and makes the script end
+with 1.
 """
 
 import argparse
 import contextlib
 import random
 import sys
+from fractions import Fraction
 
 import numpy as np
 import twins_packed
 import twins_reals
 from fuzz import Fuzz, Stop
 
-TRIALS = twins_packed.TRIALS + twins_reals.TRIALS
+from dpfast.kernels import (
+    bits,
+    capped_scaling,
+    codes,
+    cpu,
+    grid,
+    levels,
+    logistic,
+    measure,
+    reals,
+    resampling,
+    sparse_vector,
+    trees,
+    unit_rows,
+)
+from dpfast.kernels import multiplicative_weights as weights
+from dpfast.kernels import rng as generators
+
+
+def plain(fuzz):
+    """Calls of the kernels that have no twin in the trials."""
+
+    def call(function, *args):
+        while True:
+            try:
+                return fuzz.call(function, *args)
+            except Stop:  # it took another argument, and its state is of no concern here
+                continue
+
+    rng, column = np.random.default_rng(0), np.array([0, 1, 2], np.uint8)
+    scores, limits = np.zeros(3, np.float32), np.full(3, 9, np.int32)
+    call(bits.words, 65)
+    call(capped_scaling.factor, np.ones(3), 1.0)
+    columns = call(codes.Columns, (column,), np.array([3]))
+    call(columns.part, 0, 2)
+    call(codes.matches, columns, [[0, 0, 1]])
+    call(cpu.use, cpu.level())
+    call(grid.unit_sum, np.zeros(3), 8)
+    call(levels.draw, np.zeros(3, np.int32), Fraction(1, 2), rng)
+    call(logistic.two, scores[:, np.newaxis], np.zeros(3, np.uint8), limits, 1.0, 0.0, False)
+    call(logistic.many, np.zeros((3, 3), np.float32), np.zeros(3, np.uint16), limits, 1.0, np.zeros(3, np.float32))
+    table = call(measure.table, 0.5, 1 << 10)
+    whole, signs = np.zeros(3, np.int32), np.ones(3, np.int8)
+    call(measure.units, whole, table, [0])
+    call(measure.weights, whole, signs, table, 0, 1)
+    losses = call(weights.dense, np.zeros((3, 2)))
+    call(losses.check)
+    for verb in (reals.sum, reals.norm, reals.exp, reals.log, reals.expit):
+        call(verb, np.ones(3))
+    call(reals.dot, np.ones(3), np.ones(3))
+    call(reals.products, np.ones((2, 3)), np.ones(3))
+    call(reals.products_csr, np.array([0, 1]), np.array([0]), np.ones(1), np.ones(3))
+    call(resampling.draw, np.ones(3), 2, rng)
+    call(resampling.resample, np.ones(3), 2, rng)
+    call(generators.Words, rng)
+    call(generators.Watch, np.random.Philox(0))
+    tests = call(sparse_vector.Tests, 5, Fraction(1))
+    call(tests.run, [0, 1], [3, 3], rng)
+    call(trees.leaves, [column], np.zeros((2, 1), np.uint32), np.zeros((2, 1), np.uint8))
+    rows = call(unit_rows.Dense, np.ones((3, 2)))
+    scale = call(unit_rows.scales, rows)
+    call(unit_rows.apart, rows, scale, np.zeros(3, np.int32))
+
+
+TRIALS = (*twins_packed.TRIALS, *twins_reals.TRIALS, plain)
 OTHERS = {
     "2**80": 2**80, "-2**80": -(2**80), "2**63": 2**63, "-1": -1, "None": None, "text": "x", "bytes": b"x", "list": [],
     "dict": {}, "object": object(), "NaN": float("nan"), "infinity": float("inf"), "complex": 1j, "type": int,
@@ -56,7 +122,7 @@ class Other(Fuzz):
                 try:
                     with np.errstate(all="ignore"):
                         function(*(changed[k] for k in range(len(args))), **{key: changed[key] for key in options})
-                except (ValueError, TypeError):
+                except (ValueError, TypeError, BufferError):
                     self.refused += 1
                     continue
                 except Exception as error:
