@@ -8,6 +8,7 @@ The *identity* of a cell is a text that two cells have in common only if they ar
 number in any type and width, or the same truth value. Units and labels are told apart by it.
 """
 
+import math
 from collections.abc import Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -185,7 +186,15 @@ def _numbers(values, types):
         return None
     if types == [float]:
         return pa.array(values, pa.float64(), from_pandas=True)
-    return pa.array([None if is_missing(value) else float(value) for value in values], pa.float64())
+    return pa.array([None if is_missing(value) else _float(value) for value in values], pa.float64())
+
+
+def _float(value):
+    """Return a real number as a float: infinity if it is too large, as it is for the other types."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 def _as_texts(name, values):
@@ -200,7 +209,7 @@ def _text(value):
     if isinstance(value, date):  # or a datetime
         value = pa.array([value], _TYPES[_kind(type(value))]).to_pylist()[0]
     inexact = isinstance(value, Real | Decimal) and not isinstance(value, Integral)
-    return text_of(float(value) if inexact else value)
+    return text_of(_float(value) if inexact else value)
 
 
 def is_missing(value: Any) -> bool:

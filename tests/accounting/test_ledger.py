@@ -1,3 +1,4 @@
+import errno
 import json
 import math
 import os
@@ -612,3 +613,13 @@ def test_a_ledger_of_lists_is_read_as_it_was_charged(path):
     assert 1 < Budget.open(path).spent[0] == ledger.spent[0] < 2
     with closing(sqlite3.connect(path)) as db:
         assert db.execute("SELECT cost FROM charge").fetchone()[0] == '[["cover",0.135,1,0.0,0.135,10]]'
+
+
+def test_a_ledger_on_a_read_only_disk_is_not_created_and_says_so(tmp_path, monkeypatch):
+    def refused(*_, **__):
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr(ledgers.sqlite3, "connect", refused)
+    monkeypatch.setattr(Path, "unlink", refused)  # as such a disk does, even of a file that is not there
+    with pytest.raises(ledgers.LedgerError, match=r"new.db: the budget could not be created: .*Read-only file system"):
+        Budget.open(tmp_path / "new.db", 1.0, 1e-6)

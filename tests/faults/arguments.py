@@ -75,6 +75,7 @@ def plain(fuzz):
     tests = call(sparse_vector.Tests, 5, Fraction(1))
     call(tests.run, [0, 1], [3, 3], rng)
     call(trees.leaves, [column], np.zeros((2, 1), np.uint32), np.zeros((2, 1), np.uint8))
+    call(trees.thresholds, [column], np.zeros((2, 1), np.uint32), np.full((2, 1), 0.5))
     rows = call(unit_rows.Dense, np.ones((3, 2)))
     scale = call(unit_rows.scales, rows)
     call(unit_rows.apart, rows, scale, np.zeros(3, np.int32))

@@ -24,4 +24,4 @@ def test_every_argument_of_every_kernel_may_be_anything(many):
     public = {
         name for path in Path(kernels.__file__).parent.glob("*.pyi") for name in functions.findall(path.read_text())
     }
-    assert public <= names
+    assert not public - names

@@ -1,6 +1,8 @@
 """Tables that nobody expects: a refusal before the charge, or a model."""
 
 from datetime import date, time
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -84,3 +86,19 @@ def test_an_odd_table_makes_a_model_that_predicts_and_is_saved(what, epsilon, tm
     assert np.isfinite(model.predict_proba(X)).all()
     model.save(tmp_path / "model.json")
     np.testing.assert_array_equal(dpfast.load(tmp_path / "model.json").predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("rest", [1, 0.5, Fraction(1, 3), "text"])
+def test_a_fraction_beyond_all_floats_is_read_as_any_other_number_beyond_them(sign, rest):
+    schema = dpfast.Schema([dpfast.tables.Numeric("a", 0, 10, edges=4)])
+
+    def models(number):
+        column = pd.Series([number, *[rest] * (N - 1)], dtype=object)
+        learner = dpfast.HalfspaceClassifier(1.0, n_rounds=2, random_state=0)
+        yield learner.fit(pd.DataFrame({"a": column}), Y, classes=[0, 1]).model_
+        if not isinstance(rest, str):
+            declared = dpfast.HalfspaceClassifier(1.0, n_rounds=2, random_state=0, schema=schema)
+            yield declared.fit(pd.DataFrame({"a": column}), Y, classes=[0, 1]).model_
+
+    assert [*models(sign * Fraction(10**400, 3))] == [*models(sign * Decimal("1E400"))]

@@ -27,7 +27,7 @@ import struct
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -311,7 +311,8 @@ def _make(path: Path, book: Book, neighbors: str, unit: str) -> None:
     except (sqlite3.DatabaseError, OSError) as error:
         raise LedgerError(f"{path.name}: the budget could not be created: {error}") from None
     finally:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):  # on a read-only disk, even of a file that is not there
+            partial.unlink()
     if os.name == "posix":  # else the name could be gone after a power cut
         folder = os.open(path.parent, os.O_RDONLY)
         try:

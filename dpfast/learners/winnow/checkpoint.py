@@ -14,6 +14,7 @@ lock. It is refused where the file system has extended attributes (Linux): the g
 replacement of the checkpoint and its note in the lock, before the new one was resumed: nothing of this was shown.
 """
 
+import errno
 import hashlib
 import json
 import math
@@ -41,6 +42,7 @@ _NAME = b"dpfast checkpoint"
 _FIRST_LINE = _NAME + b", PRIVATE: it holds scores and noise that undo the stream's privacy. Keep it from others.\n"
 _DIGEST = len(b"sha256:") + 64
 _NOTED = "user.dpfast.generation"  # an extended attribute of the lock, which stays where content is replaced
+_HELD = errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EDEADLK  # a lock that another one holds
 _MODE = 0o600  # for its owner only
 _ZEROS = bytes(1 << 20)
 _FAULTS = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError)
@@ -210,8 +212,15 @@ class _Lock:
             else:
                 os.lseek(self._file, 1 << 30, os.SEEK_SET)  # beyond the number, which stays readable
                 msvcrt.locking(self._file, msvcrt.LK_NBLCK, 1)
-        except OSError:
+        except OSError as error:
+            new = not os.fstat(self._file).st_size
             self.close()
+            if error.errno not in _HELD:
+                if new:
+                    self.remove()
+                raise OSError(
+                    error.errno, f"{path.name} cannot be locked, and a checkpoint needs that: {error.strerror}"
+                ) from None
             raise BlockingIOError(
                 f"{path.name.removesuffix('.lock')} is in use: one stream at a time may use a checkpoint, "
                 "until its process ends or its estimator is deleted"

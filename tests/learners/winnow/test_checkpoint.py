@@ -1,3 +1,4 @@
+import errno
 import functools
 import hashlib
 import json
@@ -393,6 +394,19 @@ def test_two_streams_do_not_go_on_with_one_checkpoint(path):
     os.waitpid(other, 0)
     for end in (*go_on, told[0]):
         os.close(end)
+
+
+@pytest.mark.skipif(checkpoint.fcntl is None, reason="other locks here")
+def test_a_disk_that_gives_no_locks_is_refused_before_the_charge(path, monkeypatch):
+    def refused(*_):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    budget = Budget(9.0, 1e-5)
+    with monkeypatch.context() as at:
+        at.setattr(checkpoint.fcntl, "flock", refused)
+        with pytest.raises(OSError, match="cannot be locked, and a checkpoint needs that: No locks available"):
+            follow(learner(checkpoint=path, budget=budget), 0, STEP)
+    assert (budget.charges, files(path)) == ((), [])
 
 
 def test_a_place_is_held_from_the_first_call_on(path):
