@@ -224,11 +224,14 @@ def main():
     parser.add_argument("--kinds", nargs="*", default=KINDS)
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
+    each, all_wrong = -(-asked.files // len(asked.kinds)), 0
     with tempfile.TemporaryDirectory() as folder:
-        tally, wrong = run(asked.kinds, -(-asked.files // len(asked.kinds)), asked.seed, Path(folder))
-    print(*wrong, sep="\n")
-    print(f"{tally['shown']:,} shown, {tally['refused']:,} refused, {len(wrong):,} wrong")
-    sys.exit(bool(wrong))
+        for kind in asked.kinds:
+            tally, wrong = run([kind], each, asked.seed, Path(folder))
+            print(*wrong, sep="\n", end="\n" * bool(wrong))
+            print(f"{kind}: {tally['shown']:,} shown, {tally['refused']:,} refused, {len(wrong):,} wrong", flush=True)
+            all_wrong += len(wrong)
+    sys.exit(bool(all_wrong))
 
 
 if __name__ == "__main__":
