@@ -27,6 +27,7 @@ class RayBackend:
         self._numbers = [list(range(first, len(tables), slots)) for first in range(slots)]
         self._actors: list[Any] = [remote.remote({k: [tables[k]] for k in numbers}) for numbers in self._numbers]
         self._steps: tuple[Any, ...] = ()
+        self.marks: list[bytes] = []  # of the parts, once they were read
 
     def size(self) -> int:
         return len(self._tables)

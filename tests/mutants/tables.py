@@ -91,6 +91,8 @@ MUTANTS = [
        "if mark and self._seen.get(number, mark) != mark:", "parts/test_engine.py"),
     _m("parts read again: marks that the engine knows are not compared", "parts/engine", 'enumerate(getattr(backend, "marks", ()))', "enumerate(())",
        "parts/test_engine.py"),
+    _m("parts of Dask: an error of a source that is read again is shown", "parts/dask_parts", "            if not self._read:\n", "            if True:\n",
+       "parts/test_dask.py"),
     _m("parts read again: sums are not compared", "parts/engine", "zip(self._chosen, marks, strict=True):\n            self._check_mark(number, mark)\n",
        "zip(self._chosen, marks, strict=True):\n            pass\n",
        "parts/test_engine.py"),
