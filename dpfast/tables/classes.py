@@ -19,8 +19,10 @@ _KINDS = (bool, np.bool_, str, Integral, Real)  # the kind of a class is the fir
 _TRUTHS = {"0": "false", "1": "true"}
 
 
-def read_classes(classes: ArrayLike) -> np.ndarray:
+def read_classes(classes: ArrayLike, of_type: str | None = None) -> np.ndarray:
     """Return the declared set, sorted; refuse labels that an array of one type, or the file of a model, would change.
+
+    The set is of the type `of_type` (`label_kind`), if that holds it.
 
     Returns
     -------
@@ -31,6 +33,7 @@ def read_classes(classes: ArrayLike) -> np.ndarray:
     if len(kinds) > 1 and isinstance(classes, list | tuple):
         names = " and ".join(sorted(kind.__name__ for kind in kinds))
         raise ValueError(f"classes must hold labels of one kind, got a list of {names}; give an array of one type")
+    classes = as_type(classes, of_type)  # type: ignore[arg-type]
     held = np.asarray(classes)
     if held.dtype.kind == "f" and kinds == {Integral}:  # numpy makes floats of 0 and 2**63
         if not all(0 <= each < 1 << 64 for each in classes):  # type: ignore[union-attr]

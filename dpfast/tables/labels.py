@@ -27,7 +27,7 @@ from dpfast.tables.classes import (
 )
 from dpfast.tables.columns import text_of
 from dpfast.tables.label_columns import LabelColumn
-from dpfast.tables.label_kinds import ABOVE, as_type, label_kind
+from dpfast.tables.label_kinds import ABOVE, label_kind
 from dpfast.tables.objects import NUMBER, OTHER, TRUTH, Fault, array_of_one_type, identity, is_missing, plain
 
 MOST_READ_OFF = 20  # labels of an undeclared set; more are hardly classes, and may identify persons
@@ -64,6 +64,8 @@ def read_labels(y: Any, classes: ArrayLike | None = None, marks: Iterable[str] =
     an undeclared set of fewer than 2 or more than 20 labels, and labels that the file of a model cannot hold.
     """
     y = _column(y)
+    if getattr(getattr(y, "dtype", None), "kind", "") in ("m", "M"):
+        refuse_unsaved(np.asarray(y))
     if classes is None:
         return _read_off(y)
     known = _declared(classes, label_kind(None, y, "y"))
@@ -198,7 +200,7 @@ def _is_flat(y):
 
 
 def _declared(classes, kind):
-    known = read_classes(as_type(classes, kind))
+    known = read_classes(classes, kind)
     refuse_few(known, True)
     return known
 

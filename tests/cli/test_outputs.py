@@ -44,7 +44,7 @@ PAIRS = [
 
 
 def test_the_commands_that_write_are_known():
-    assert set(WRITING) == {"fit", "stream", "predict", "experts", "report", "score"}
+    assert set(WRITING) == {"fit", "stream", "predict", "experts", "report", "score", "explain"}
 
 
 @pytest.mark.parametrize(("name", "pair", "link"), PAIRS)
