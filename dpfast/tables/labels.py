@@ -195,8 +195,8 @@ def _column(y):
 
 
 def _is_flat(y):
-    """Return whether no entry of a list is itself one."""
-    return not any(issubclass(each, list | tuple | np.ndarray) for each in set(map(type, y)))
+    """Return whether a list begins with an entry that is no list; a later one that is has no identity."""
+    return not len(y) or not isinstance(y[0], list | tuple | np.ndarray)
 
 
 def _declared(classes, kind):
