@@ -21,6 +21,7 @@ from grid import order, real
 
 from dpfast import accounting
 from dpfast.accounting import Cost, winnow_range, winnow_rho, winnow_weight
+from dpfast.accounting.claims.costs import discrete_gaussian_cost
 from dpfast.accounting.claims.noise import changed_rows, noise_scale
 from dpfast.accounting.curves import single_sample
 from dpfast.accounting.curves.opening import opening_moves
@@ -366,7 +367,7 @@ def divergences():
 def sums():
     """Sums with discrete Gaussian noise: mu^2 = T (s / sigma)^2, and its distance T m / (24 sigma^2)."""
     for sigma, moved, times, size in ((10**6, 10**5, 1, 1), (3 * 10**5, 999, 40, 100)):
-        (cost,) = accounting.costs.discrete_gaussian_cost(sigma, sensitivity=moved, releases=times, size=size)
+        (cost,) = discrete_gaussian_cost(sigma, sensitivity=moved, releases=times, size=size)
         square = Fraction(cost.size) ** 2
         yield at_most(f"{times} * noise_square ({moved} * {moved}) {sigma}", square)
         yield at_most(f"{times} * {size} / (24 * ({sigma} * {sigma}))", cost.delta)

@@ -407,6 +407,12 @@ class TableReader:
         found = discover(encoding, counts, planned, paid.rng, spelled, n, self._labels_are_complete(paid.label))
         paid.used["survey"] += 1
         encoder._found(encoding, found, planned, paid)
+        if found.coarse:
+            paid.notes.append(
+                f"Read coarsely: {listed([*found.coarse])}. Many rows share few codes there, as their numbers are "
+                "closer together than this budget shows: declare the range (low, high) in a schema, or give more rows "
+                "or a larger epsilon."
+            )
         self.encoder = encoder  # which stands even if nothing is learned
         if declared is None:
             declared = self._discovered_classes(found, kind, paid)

@@ -180,6 +180,11 @@ class ColumnFacts:
             not words and self.dates is None and self.numbers is not None and self.numbers.every > NUMBERS * self._total
         )
 
+    @property
+    def coarse(self) -> bool:
+        """Return whether many rows share few codes of numbers or dates, as far as the looks show."""
+        return any(part is not None and part.coarse for part in (self.numbers, self.dates))
+
     def facts(self):
         """Return the facts that the column leaves open."""
         if isinstance(self.column, Category):

@@ -24,6 +24,7 @@ CONCENTRATED, MOST = 2, 0.75  # so many cells are narrowed if no others hold row
 NARROWABLE = 8.0  # deviations of noise that the rows of a cell must have so that it is narrowed
 NEARLY = 31 / 32  # of the rows of a cell lie within the part to which it is narrowed
 NARROWER = 8  # a cell is narrowed again if it became narrower by this factor
+COARSE = 1 / 3  # of the rows in one interval that could be divided: a column is read coarsely
 FEWEST = 4  # ends of parts, fewer than which show nothing
 
 
@@ -229,6 +230,13 @@ class Part:
             return edges
         outer = beyond[(beyond < held[0]) | (beyond > held[-1])]
         return np.unique(self._snap(np.concatenate([edges, held[[0, -1]], outer])))
+
+    @property
+    def coarse(self) -> bool:
+        """Return whether many rows are seen in one interval beside its size, which could be divided further."""
+        seen = [Held(*each) for each in self._spread.intervals()]
+        many = [each for each in seen if each.rows > COARSE * self.rows and len(self._divided(each)) > FEWEST]
+        return any(each.high - each.low < max(abs(each.low), abs(each.high)) for each in many)
 
     def quantiles(self, ranks: Any) -> np.ndarray:
         """Return the edges at these shares of the rows."""

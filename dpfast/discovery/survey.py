@@ -140,14 +140,14 @@ def suffice(n: int, d: int, epsilon: float) -> bool:
 def _plan(schema, epsilon, delta, share, look, weight, neighbors, labels, rows_per_unit, learner):
     """Return the plan of a survey in which the square of the weight of labels is this multiple of the columns.
 
-    The share "auto" is the one at which either look has the share `look`.
+    The share "auto" is the one at which either look would have the share `look` without the pool.
     """
     epsilon, delta = exact("epsilon", epsilon), exact("delta", delta)
     columns = len(schema.to_find)
     of_labels = 0 if labels is None else Fraction(weight) / (1 if labels == "open" else 4)
-    parts, pool = 2 + POOL + of_labels, math.ceil(columns * POOL)
+    pool = math.ceil(columns * POOL)
     if share == "auto":
-        share = look * parts if learner.get("kind", "pair") != "pair" else look * PAIR
+        share = look * (2 + of_labels) if learner.get("kind", "pair") != "pair" else look * PAIR
     weight = 0 if labels is None else max(1, round(math.sqrt(columns * of_labels)))
     if not delta:
         moved = changed_rows(neighbors) * rows_per_unit
@@ -199,7 +199,8 @@ class Found:
     `labels` are noisy numbers of rows by label, the most frequent first, and `others` is that of rows with labels that
     were not discovered, 0 if it is not clear of noise or the number of rows is private. If it is public, `labelled` is
     the noisy number of rows with a label, and the deviation of its noise. `other` has, for each name of a column, the
-    estimated share of the rows whose cell has no discovered value; 1 if nothing was discovered for the column.
+    estimated share of the rows whose cell has no discovered value; 1 if nothing was discovered for the column. `coarse`
+    names columns in which many rows share few codes, though their numbers may differ.
     """
 
     schema: Schema
@@ -207,6 +208,7 @@ class Found:
     other: dict[str, float]
     others: float = 0.0
     labelled: tuple[float, float] | None = None
+    coarse: tuple[str, ...] = ()
 
 
 def discover(
@@ -266,6 +268,7 @@ def discover(
         other,
         others,
         labelled,
+        tuple(each.column.name for each in columns if each.coarse),
     )
 
 

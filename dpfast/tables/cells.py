@@ -39,7 +39,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import date, timedelta
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from hashlib import blake2b
 from typing import Any
 
@@ -73,6 +73,7 @@ SURVEYED_MISSING = SURVEYED_DATES + _YEARS
 SURVEYED = SURVEYED_MISSING + 1  # cells in all
 _BASE = (1023 + _LEAST) << _BITS
 _WHOLE, _DAY, _WORD = range(3)  # kinds of compact cells
+_FEW_RUNS, _BUCKET_BITS, _MOST_STEPS = 8, 11, 4  # of look-ups of codes
 _NUMBER = r"^[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|inf)$"
 _DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ].*)?$"
 _READABLE = BEGINNING.removesuffix(")") + "|inf$)"  # texts that may be numbers or dates
@@ -147,7 +148,32 @@ class Runs:
 
     def take(self, codes: np.ndarray) -> np.ndarray:
         """Return the value of each code."""
-        return self.values[np.searchsorted(self.starts, codes, side="right") - 1]
+        if self._look_up is None:
+            return self.values[np.searchsorted(self.starts, codes, side="right") - 1]
+        first, shift, below, most = self._look_up
+        run = below[np.clip((codes - first) >> shift, -1, len(below) - 2) + 1]
+        ends = np.append(self.starts[1:], np.iinfo(np.int64).max)
+        for _ in range(most):
+            run += codes >= ends[run]
+        return self.values[run]
+
+    @cached_property
+    def _look_up(self) -> tuple[int, int, np.ndarray, int] | None:
+        """Return buckets of codes of equal size between the first and the last start among numbers, or None.
+
+        There are the first code, the bits of a bucket, the run of the first code of each bucket and of those before and
+        after all, and the most runs that begin within one. A binary search takes longer if these are few.
+        """
+        inner = self.starts[(self.starts > DATES) & (self.starts < MISSING)].tolist()
+        if len(inner) < _FEW_RUNS:
+            return None
+        first, span = inner[0], inner[-1] - inner[0]
+        shift = max(0, span.bit_length() - _BUCKET_BITS)
+        begins = [0, *range(first, inner[-1] + (2 << shift), 1 << shift)]
+        ends = [*(start - 1 for start in begins[1:]), max(begins[-1], FIXED)]
+        below, last = (np.searchsorted(self.starts, codes, side="right") - 1 for codes in (begins, ends))
+        most = int((last - below).max())
+        return (first, shift, below, most) if most <= _MOST_STEPS else None
 
 
 @cache
@@ -205,6 +231,9 @@ def compact_cells(codes: np.ndarray) -> np.ndarray:
     >>> compact_cells(number_codes(np.array([1.0, -2.0, np.nan]))).dtype
     dtype('int8')
     """
+    some = codes[:_GLANCE]
+    if (numbers_of(some[(some >= DATES) & (some < MISSING)]) % 1).any():
+        return codes
     numbers = (codes >= DATES) & (codes < MISSING)
     compact = np.where(codes < DATES, 4 * codes + _DAY, 4 * (codes - MISSING) + _WORD)
     if numbers.any():
@@ -221,6 +250,8 @@ def expand_cells(compact: np.ndarray) -> np.ndarray:
     if compact.dtype == np.int64:
         return compact
     kinds, values = compact & 3, (compact >> 2).astype(np.int64)
+    if not kinds.any():  # which is _WHOLE
+        return number_codes(values.astype(np.float64))
     codes = values + MISSING
     codes[kinds == _DAY] = values[kinds == _DAY]
     whole = kinds == _WHOLE

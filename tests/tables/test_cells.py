@@ -27,6 +27,7 @@ from dpfast.tables.cells import (
     survey_ends,
     text_cells,
 )
+from dpfast.tables.discovered import places_of
 
 TEXT = pa.large_string()
 
@@ -214,3 +215,20 @@ def test_a_lone_number_or_date_among_words_is_read(text):
     codes, words = text_cells(pa.array([text, "infinite", "word", None], pa.large_string()))
     assert codes[0] < MISSING
     assert words == ["infinite", "word"]
+
+
+@given(
+    st.lists(st.floats(-1e12, 1e12), min_size=1, max_size=200, unique=True),
+    st.lists(st.floats(allow_nan=True), max_size=50),
+    st.booleans(),
+)
+@settings(deadline=None)
+def test_the_place_of_a_cell_is_the_number_of_edges_below_it(edges, values, even):
+    edges = np.unique(np.linspace(min(edges), max(edges), 150) if even else edges)
+    edges = np.where(abs(edges) < 2.0**-20, 0.0, edges)
+    values = np.array([*values, *edges[:20], np.nan, -np.inf, np.inf])
+    values = np.where(abs(values) < 2.0**-20, 0.0, values)
+    codes = np.concatenate([number_codes(values), [0, DATES - 1, MISSING, FIXED, FIXED + 7]])
+    places, size, _ = places_of(np.unique(edges), None)
+    expected = np.where(np.isnan(values), size, np.searchsorted(np.unique(edges), values))
+    np.testing.assert_array_equal(places.take(codes), [*expected, *[size] * 5])
