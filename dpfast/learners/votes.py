@@ -14,6 +14,7 @@ from dpfast.learners.ties import predicted
 from dpfast.tables.signed_rows import SparseRows, signed_rows, votes
 
 _MOST = 1 << 31  # counts in all, in size, which the kernels add up
+_MOST_EQUAL = 1 << 20  # weights that begin as equal ones
 MOST_WEIGHTS = 1 << 24  # in an array: the file of a model may have 2**31 columns, and name few
 Histogram = tuple[np.ndarray, np.ndarray]  # increasing coordinates, and their signed counts other than 0: int64
 
@@ -59,9 +60,9 @@ NOTHING = Hypothesis(np.empty(0, np.int64), np.empty(0, np.int64), 0)
 
 
 def refuse_uniform(n_columns: int) -> None:
-    """Refuse equal weights of more columns than an array of weights has."""
-    if n_columns > MOST_WEIGHTS:
-        raise ValueError(f'calibration="paper" without negations has at most 2**24 columns, got {n_columns:,}')
+    """Refuse equal weights of so many columns that a file that names none of them would take much memory."""
+    if n_columns > _MOST_EQUAL:
+        raise ValueError(f'calibration="paper" without negations has at most 2**20 columns, got {n_columns:,}')
 
 
 def uniform(size: int) -> Hypothesis:
