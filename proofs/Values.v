@@ -978,13 +978,13 @@ Proof. tail. Qed.
 Lemma pure_plan_1 : (6999993 / 10000000) <= 4 * draw_epsilon 2 (7 / 160) + 2 * laplace_epsilon 3 (120 / 7) <= (7 / 10).
 Proof. value. Qed.
 
-Lemma pure_plan_2 : (6999993 / 10000000) <= 4 * draw_epsilon 2 (5833333333333333 / 80000000000000000) + 2 * laplace_epsilon 3 (20000000000000000 / 388888888888889) <= (7 / 10).
+Lemma pure_plan_2 : (6999993 / 10000000) <= 4 * draw_epsilon 2 (7 / 96) + 2 * laplace_epsilon 3 (360 / 7) <= (7 / 10).
 Proof. value. Qed.
 
 Lemma pure_plan_3 : (6999993 / 10000000) <= 4 * draw_epsilon 6 (7 / 480) + 2 * laplace_epsilon 9 (360 / 7) <= (7 / 10).
 Proof. value. Qed.
 
-Lemma pure_plan_4 : (6999993 / 10000000) <= 4 * draw_epsilon 6 (5833333333333333 / 240000000000000000) + 2 * laplace_epsilon 9 (60000000000000000 / 388888888888889) <= (7 / 10).
+Lemma pure_plan_4 : (6999993 / 10000000) <= 4 * draw_epsilon 6 (7 / 288) + 2 * laplace_epsilon 9 (1080 / 7) <= (7 / 10).
 Proof. value. Qed.
 
 Lemma tests_1 : (999999 / 10000000) <= tests_epsilon Any 26 (65 / 2) <= (1 / 10).

@@ -24,7 +24,7 @@ FUNCTIONS = {  # of the groups of grid.py
     "cover_exponent": "accounting.cover_exponent",
     "cover_epsilon": "accounting.cover_epsilon",
     "cover_delta": "accounting.cover_delta",
-    "cover_curve": "accounting.dominating.CoverCurve.delta",
+    "cover_curve": "accounting.curves.dominating.CoverCurve.delta",
     "printed": "accounting.cover_exponent",
     "zcdp_epsilon": "accounting.zcdp_epsilon",
     "zcdp_rho": "accounting.zcdp_rho",
@@ -37,10 +37,10 @@ FUNCTIONS = {  # of the groups of grid.py
     "discrete_gaussian_sigma": "accounting.discrete_gaussian_sigma",
     "bill_mu": "accounting.bill_noise",
     "bill_noise": "accounting.bill_noise",
-    "survey_mu": "accounting.opening.survey_noise",
-    "survey_rho": "accounting.opening.survey_noise",
-    "survey_noise": "accounting.opening.survey_noise",
-    "opening_threshold": "accounting.opening.opening_threshold",
+    "survey_mu": "accounting.curves.opening.survey_noise",
+    "survey_rho": "accounting.curves.opening.survey_noise",
+    "survey_noise": "accounting.curves.opening.survey_noise",
+    "opening_threshold": "accounting.curves.opening.opening_threshold",
 }
 
 
@@ -70,7 +70,7 @@ _DOMINATING = "accounting/test_dominating.py"
 ROWS = (
     Row(
         "a decision list, one row replaced",
-        "accounting.curves",
+        "accounting.curves.cover",
         "proofs_privacy.md#Greedy cover",
         "[BF] Lemma A.1, improved",
         "Cover.cover_replace Cover.cover_replace_any Cover.cover_replace_pure Cover.one_round Cover.potential",
@@ -81,7 +81,7 @@ ROWS = (
     ),
     Row(
         "a decision list, one row added or removed",
-        "accounting.curves",
+        "accounting.curves.cover",
         "proofs_privacy.md#Greedy cover",
         "",
         "Cover.cover_add_remove Cover.cover_add_remove_any Cover.cover_add_remove_pure Sharp.cover_curve_is_attained",
@@ -92,7 +92,7 @@ ROWS = (
     ),
     Row(
         "a decision list, by the constants of its paper",
-        "accounting.curves",
+        "accounting.curves.cover",
         "privacy_theorems.md#Beside the paper's constants",
         "[BF] Lemma A.1",
         "Paper.paper_replace Paper.paper_add_remove",
@@ -125,7 +125,7 @@ ROWS = (
     ),
     Row(
         "a list on a bill: its curve as a pair of laws",
-        "accounting.dominating",
+        "accounting.curves.dominating",
         "proofs_privacy.md#Curves as pairs of laws",
         "Zhu, Dong, Wang, 2022",
         "Convex.cover_profile_is_a_bound Convex.cover_is_dominated_replace Convex.cover_is_dominated_add_remove "
@@ -141,7 +141,7 @@ ROWS = (
     ),
     Row(
         "lists and other releases on one bill: pairs compose",
-        "accounting.dominating",
+        "accounting.curves.dominating",
         "proofs_privacy.md#Curves as pairs of laws",
         "Zhu, Dong, Wang, 2022",
         "Dominating.curve_dominates Dominating.pairs_compose Dominating.pair_beside",
@@ -153,7 +153,7 @@ ROWS = (
     ),
     Row(
         "the bill of a fit: sums, draws and words, one number for all noise",
-        "accounting.bill",
+        "accounting.claims.bill",
         "proofs_privacy.md#The bill of a fit",
         "",
         "Bill.bill_zcdp Bill.bill_claim Bill.bill_with_words",
@@ -165,7 +165,7 @@ ROWS = (
     ),
     Row(
         "draws of a bounded range as Gaussian ones: mu = r sqrt(2 pi) / 4",
-        "accounting.costs",
+        "accounting.claims.costs",
         "proofs_privacy.md#Costs of mechanisms, and discrete Gaussian noise",
         "",
         "Bounded.odds_move",
@@ -177,7 +177,7 @@ ROWS = (
     ),
     Row(
         "pure epsilon as Gaussian: the curve through its corner",
-        "accounting.costs",
+        "accounting.claims.costs",
         "proofs_privacy.md#Costs of mechanisms, and discrete Gaussian noise",
         "Dong, Roth, Su, 2022",
         "",
@@ -189,7 +189,7 @@ ROWS = (
     ),
     Row(
         "pairs (epsilon, delta) on top of other costs",
-        "accounting.composition",
+        "accounting.claims.composition",
         "proofs_privacy.md#Budgets",
         "Kairouz, Oh, Viswanath, 2015",
         "Privacy.adaptive_composition",
@@ -202,7 +202,7 @@ ROWS = (
     ),
     Row(
         "budgets: costs that depend on the past",
-        "accounting.filters",
+        "accounting.budgets.filters",
         "proofs_privacy.md#Budgets",
         "Rogers, Roth, Ullman, Vadhan, 2016",
         "Concentrated.zcdp_filter",
@@ -214,7 +214,7 @@ ROWS = (
     ),
     Row(
         "fits one after another on the same rows",
-        "accounting.claims",
+        "accounting.claims.spend",
         "proofs_privacy.md#Budgets",
         "[DR11] chapter 3",
         "Privacy.adaptive_composition Privacy.rounds_composition Privacy.post_processing",
@@ -238,7 +238,7 @@ ROWS = (
     ),
     Row(
         "exponential mechanism, concentrated: draws of a bounded range",
-        "accounting.zcdp",
+        "accounting.curves.zcdp",
         "proofs_privacy.md#Costs of mechanisms, and discrete Gaussian noise",
         "Cesar, Rogers, 2021",
         "Concentrated.exponential_zcdp Concentrated.exponential_draws_private Plans.draws_rho_of_rounds",
@@ -249,7 +249,7 @@ ROWS = (
     ),
     Row(
         "experts",
-        "accounting.experts",
+        "accounting.papers.experts",
         "proofs_privacy.md#Experts",
         "[DR11] chapter 11",
         "Plans.experts_width_of_losses Concentrated.exponential_draws_private",
@@ -271,7 +271,7 @@ ROWS = (
     ),
     Row(
         "rho-zCDP as (epsilon, delta)",
-        "accounting.zcdp",
+        "accounting.curves.zcdp",
         "proofs_privacy.md#Costs of mechanisms, and discrete Gaussian noise",
         "Bun, Steinke, 2016",
         "Concentrated.zcdp_conversion Concentrated.zcdp_composition Concentrated.zcdp_rounds",
@@ -305,7 +305,7 @@ ROWS = (
     ),
     Row(
         "Gaussian noise by its exact curve, and discrete noise at a distance from it",
-        "accounting.costs",
+        "accounting.claims.costs",
         "proofs_privacy.md#Costs of mechanisms, and discrete Gaussian noise",
         "Balle, Wang, 2018",
         "Gaussian.claim_at_a_distance Normal.gaussian_fits",
@@ -352,7 +352,7 @@ ROWS = (
     ),
     Row(
         "tests without threshold noise",
-        "accounting.repeated_threshold",
+        "accounting.curves.repeated_threshold",
         "proofs_privacy.md#Tests without threshold noise",
         "",
         "",
@@ -364,7 +364,7 @@ ROWS = (
     ),
     Row(
         "Winnow: what one row changes, also with weights that fade",
-        "accounting.winnow",
+        "accounting.papers.winnow",
         "proofs_privacy.md#Winnow",
         "[BF] section 4, improved",
         "Plans.winnow_width_of_features Plans.winnow_width_of_negated",
@@ -375,7 +375,7 @@ ROWS = (
     ),
     Row(
         "Winnow: draws, windows and rising weights",
-        "accounting.winnow",
+        "accounting.papers.winnow",
         "proofs_privacy.md#Winnow",
         "[BF] Theorem 4.5, improved",
         "Winnow.winnow_zcdp Winnow.winnow_private Winnow.equal_weights_pay Winnow.rising_weights_pay "
@@ -389,7 +389,7 @@ ROWS = (
     ),
     Row(
         "Winnow: tests of intervals, paid once",
-        "accounting.winnow",
+        "accounting.papers.winnow",
         "proofs_privacy.md#Winnow",
         "[BF] Theorem 4.5, improved",
         "Threshold.threshold_paid_once",
@@ -401,7 +401,7 @@ ROWS = (
     ),
     Row(
         "SparseSample, one draw",
-        "accounting.sparse_sample",
+        "accounting.curves.sparse_sample",
         "proofs_privacy.md#SparseSample",
         "[Lyu]",
         "SparseSample.sparse_sample_lists",
@@ -413,7 +413,7 @@ ROWS = (
     ),
     Row(
         "steps that see one random row",
-        "accounting.single_sample",
+        "accounting.curves.single_sample",
         "proofs_privacy.md#Steps that see one random row",
         "[NUZ]",
         "SingleSample.sampling_amplifies SingleSample.moment_by_curves SingleSample.single_sample_moment "
@@ -427,7 +427,7 @@ ROWS = (
     ),
     Row(
         "private_search, one pure claim",
-        "accounting.selection",
+        "accounting.curves.selection",
         "proofs_privacy.md#The best of several runs",
         "Liu, Talwar, 2019, improved",
         "Selection.selection_pure Selection.selection_at_most_3 Plans.selection_price_of_runs",
@@ -438,7 +438,7 @@ ROWS = (
     ),
     Row(
         "private_search, many claims, Gaussian runs",
-        "accounting.selection",
+        "accounting.curves.selection",
         "proofs_privacy.md#The best of several runs",
         "",
         "Selection.selection_of_claims Selection.between_corners Gaussian.selection_of_concentrated_runs",
@@ -546,7 +546,7 @@ ROWS = (
     ),
     Row(
         "a survey and what follows: delta is d + (1 - d) G, with d of words and of labels",
-        "accounting.opening",
+        "accounting.curves.opening",
         "proofs_privacy.md#A survey and its learner",
         "",
         "Survey.words_and_labels Survey.survey_curve Survey.survey_and_learner Plans.lone_of_columns",
@@ -559,13 +559,13 @@ ROWS = (
     ),
     Row(
         "a survey: how far rows move its looks, and what all of them cost",
-        "learners.discovery",
+        "discovery.survey",
         "proofs_privacy.md#A survey and its learner",
         "",
         "Survey.survey_moves Survey.words_in_groups_too Survey.dominated_composition Survey.steered_looks "
         "Survey.shared_look Survey.later_looks Plans.looks_cost_together",
         "survey counts",
-        "learners/test_discovery.py::test_a_row_moves_both_looks_by_no_more_than_was_planned",
+        "discovery/test_discovery.py::test_a_row_moves_both_looks_by_no_more_than_was_planned",
         _DISCOVERED,
         "discovery: a second look for nothing",
     ),
@@ -628,7 +628,7 @@ ROWS = (
     ),
     Row(
         "rows without a label, which are left out",
-        "learners.private",
+        "base.classifier",
         "proofs_privacy.md#Rows without a label",
         "",
         "Plans.sum_moves_without_label",
@@ -640,34 +640,34 @@ ROWS = (
     ),
     Row(
         "units of k rows: sums",
-        "learners.units",
+        "base.units",
         "privacy_theorems.md#The other theorems",
         "",
         "Sensitivity.sum_units_replace Sensitivity.sum_units_add Survey.counts_of_unit",
         "counts pure_plan",
-        "learners/test_units.py::test_a_sum_moves_by_no_more_than_a_person_is_counted_for",
+        "base/test_units.py::test_a_sum_moves_by_no_more_than_a_person_is_counted_for",
         f"{_REPLAYS}::test_the_rows_of_a_person_move_no_more_than_was_charged",
         "units: noise of one row",
     ),
     Row(
         "units of k rows: lists",
-        "learners.units",
+        "base.units",
         "privacy_theorems.md#The other theorems",
         "",
         "Cover.cover_units Cover.cover_curve Privacy.group_privacy",
         "list",
-        "learners/test_units.py::test_a_list_is_private_for_persons_by_its_own_curve",
+        "base/test_units.py::test_a_list_is_private_for_persons_by_its_own_curve",
         f"{_REPLAYS}::test_the_rows_of_a_person_move_no_more_than_was_charged",
         "list: draws of one row for units",
     ),
     Row(
         "units of k rows: which rows are kept",
-        "learners.units",
+        "base.units",
         "privacy_theorems.md#The other theorems",
         "",
         "Privacy.private_mixture",
         "",
-        "learners/test_units.py::*",
+        "base/test_units.py::*",
         f"{_REPLAYS}::test_persons_of_more_rows_than_are_kept_move_no_more_than_was_charged",
         "units: the first rows are kept",
         open="that the choice of the rows of other units does not depend on the unit that differs",
@@ -685,7 +685,7 @@ ROWS = (
     ),
     Row(
         "one fit from its plan to its claim: the naive Bayes of the gallery",
-        "learners.plan",
+        "base.plan",
         "guides/own_proof.md#A whole fit",
         "",
         "NaiveBayes.histogram_moves NaiveBayes.histogram_zcdp NaiveBayes.naive_bayes_private",

@@ -424,7 +424,7 @@ GROUPS = {
     "boosting": Group("Plans.boosting_moves", "dpfast.learners.halfspaces.weak.NoisyCentering.sensitivity", boosting),
     "stump": Group("Plans.stump_width", "dpfast.learners.halfspaces.weak.NoisyStump.sensitivity", stumps),
     "stump_noise": Group("Plans.draws_rho", "dpfast.learners.halfspaces.weak.NoisyStump.noise", stump_noises),
-    "laplace": Group("Plans.laplace_epsilon", "dpfast.base.parameters.noise_scale", laplace),
+    "laplace": Group("Plans.laplace_epsilon", "dpfast.accounting.claims.noise.noise_scale", laplace),
     "frequent": Group("Noise.laplace_above", "dpfast.mechanisms.frequent.frequent_threshold", frequent),
     "pure_plan": Group("Plans.draw_epsilon", "dpfast.base.plan.Plan.solve", pure_plans),
     "tests": Group("Plans.tests_epsilon", "dpfast.mechanisms.above_threshold.AboveThreshold", tests),
