@@ -310,7 +310,7 @@ def test_what_is_no_model_is_refused_though_its_digest_fits(path, damage):
         {"text": {"separator": [";"]}},
         {"text": {"decimal": 3}},
         {"text": {"separator": ";", "decimal": ";"}},
-        {"text": {"dates": "ymd"}},
+        {"text": {"dates": "dym"}},
         {"text": {"dates": None}},
         {"text": {"encoding": ""}},
         {"text": {"encoding": "../utf-8"}},

@@ -61,7 +61,7 @@ class NothingLearned(ValueError):
         The claim of what was released.
     """
 
-    def __init__(self, message: str, privacy: PrivacySpend):
+    def __init__(self, message: str, privacy: PrivacySpend) -> None:
         super().__init__(message, privacy)
         self.privacy = privacy
 
@@ -115,8 +115,12 @@ class Charge:
                 cost=claim.cost,
                 what=self._ledger_entry(public),
             )
-            with suppress(OSError, ValueError, ArithmeticError):  # of a file that is gone: the fit is paid
-                self._stated = made.budget.statement()
+
+    def read_statement(self) -> None:
+        """Keep what the budget has spent in all, now that this fit is paid, for the page of its model."""
+        if self._estimator.budget is not None:
+            with suppress(OSError, ValueError, ArithmeticError):  # of a file that is gone
+                self._stated = self._estimator.budget.statement()
 
     def _ledger_entry(self, public):
         """Return what a ledger stores about a charge."""
@@ -192,12 +196,15 @@ class Fit:
         BudgetExceeded or ValueError; nothing has changed then.
         """
         of, used = self._of | dict(releases), self.used | dict.fromkeys(releases, 0)
-        if self.claim is None:
+        first = self.claim is None
+        if first:
             claim = self.charges.claim(cost)  # raises an error if this is not a valid claim
             self.charges.warn(public)
             self.charges.pay(claim, public)
             self.claim, self.cost = claim, tuple(cost)
         self._of, self.used, self.public, self.learns = of, used, public, learns
+        if first:
+            self.charges.read_statement()  # last: an interruption from here on leaves a fit that is paid and known
 
     def take_over(self, cost: Sequence[Cost], releases: Mapping[str, int | None], used: Mapping[str, int]) -> None:
         """Take over a charge made by an earlier process, which made some of the releases already."""

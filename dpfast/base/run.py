@@ -397,7 +397,8 @@ class Run:
 
     def _most_of(self, name, times):
         """Return what releases of this name, made at once, may cost by the plan."""
-        planned, rows = self._plan[name], self._paid.charges.rows_per_unit or 1
+        charges = getattr(self._paid, "charges", None)  # an oracle and experts have none, and protect rows
+        planned, rows = self._plan[name], getattr(charges, "rows_per_unit", None) or 1
         if isinstance(planned, GaussianSum):
             return math.sqrt(times) * float(planned.moves) * rows / float(self._noise[name])
         if isinstance(planned, LaplaceSum):

@@ -142,7 +142,8 @@ def judged(case: Case, data: Table, epsilon: float, seed: int, *, declared: bool
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            learner.fit(train, data.y, classes=[0, 1] if declared else None)
+            pure = not learner.delta  # labels are not discovered then
+            learner.fit(train, data.y, classes=[0, 1] if declared or pure else None)
         except NothingLearned:
             return None
     truth, fault, mean = data.truth, "", math.nan

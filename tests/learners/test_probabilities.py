@@ -145,7 +145,12 @@ def test_neighbours_move_counts_of_levels_by_no_more_than_the_noise_is_made_for(
 @pytest.mark.parametrize("name", ["boosted", "linear", "winnow"])
 @pytest.mark.parametrize("k", [1, 3])
 def test_counts_of_persons_have_the_noise_of_all_their_rows(name, k):
-    model = made(name, probability_share=0.25).fit(X, Y, units=np.arange(len(X)) // 3, rows_per_unit=k)
+    learner, units = made(name, probability_share=0.25), np.arange(len(X)) // 3
+    if (name, k) == ("linear", 3):  # whose rounds are its rows, of which persons may have any number
+        with pytest.raises(ValueError, match="the number of rows, which is private"):
+            learner.fit(X, Y, units=units, rows_per_unit=k)
+        return
+    model = learner.fit(X, Y, units=units, rows_per_unit=k)
     assert model.class_counts_scale_ == 8 * k
     assert "one person" in str(model.privacy_)
 

@@ -42,7 +42,7 @@ LEARNERS, RUN = "dpfast.learners.", "dpfast.base.run"
 class Sums(NamedTuple):
     make: callable  # of the relation and a generator, for the choice of parameters
     calibrated: str  # the module that computes the scale of the noise; "" if that follows from the plan
-    sums: str = "run"  # the module that adds the noise
+    sums: str = ""  # the module that adds the noise; "" if that is the run
     classes: int = 2
 
 
@@ -135,7 +135,7 @@ def _fitted(entry, relation, seed, table, form, released):
         return solve(plan, task)
 
     with patch.context() as patched:
-        patched.setattr(LEARNERS + entry.sums + ".discrete_gaussian", noisy)
+        patched.setattr((LEARNERS + entry.sums if entry.sums else RUN) + ".discrete_gaussian", noisy)
         if entry.calibrated:
             module = import_module(LEARNERS + entry.calibrated)
             patched.setattr(module, "discrete_gaussian_sigma", noting(module.discrete_gaussian_sigma))

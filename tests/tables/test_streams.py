@@ -170,7 +170,7 @@ def test_what_will_not_do_is_refused_before_a_charge():
         (TABLE.select(["age", "buys"]), {}, "lacks columns that the schema declares: 'pay', 'job', 'smokes'"),
         (bad, {}, "row 251, column 'smokes' is missing, and not declared nullable"),
         (TABLE.slice(0, 0), {}, "must have at least one row"),
-        (TABLE, {"y": PEOPLE["buys"]}, "one of their columns is the label"),
+        (TABLE, {"y": PEOPLE["buys"]}, "y must not be given beside files, a stream or a LazyFrame"),
         (TABLE, {"y": "sold"}, "y names the label 'sold', and the schema declares 'buys'"),
         (TABLE, units, "units='job' is a column of the schema"),
         (TABLE, {"units": [0] * 900, "rows_per_unit": 1}, "it may be the name of a column"),

@@ -314,7 +314,7 @@ def test_a_fitted_model_holds_nothing_but_what_was_released(table):
     counted = {"rule_counts_", "rule_counts_scale_", "rule_counts_noise_", "rule_shares_"}
     assert fitted - {"notes_"} == {"model_", "classes_", "n_features_in_", "privacy_"} | counted
     assert set(vars(clf)) - fitted == {*clf.get_params(), "_facts"}
-    assert clf._facts == {"rows": len(X), "rows of each person": False, "classes": "read off the rows"}  # all public
+    assert clf._facts == {"rows": len(X), "persons": None, "classes": "read off the rows"}  # all public
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(clf)).predict(X), clf.predict(X))
 
 
