@@ -43,7 +43,7 @@ class Model:
             cls.__hash__ = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
-        for name, kind in _array_fields(type(self)).items():
+        for name, kind in _array_fields(type(self)).items():  # type: ignore[arg-type]
             _refuse_other_array(name, kind, getattr(self, name))
         for name, value in self._values().items():
             if isinstance(value, np.ndarray) and value.flags.writeable:

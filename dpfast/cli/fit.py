@@ -121,7 +121,6 @@ class OutputOptions:
     by: options.By = field(default_factory=list)
     sensitive: options.Sensitive = None
     about: options.About = None
-    sensitive: options.Sensitive = None
     out: options.Out = None
     json: options.Json = False
 

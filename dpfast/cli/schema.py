@@ -55,7 +55,7 @@ def draft(
         with errors.status(f"reading {data}"):
             text = {"separator": separator, "decimal": decimal, "encoding": encoding, "dates": dates, "sheet": sheet}
             frame = read_frame(data, **text)
-            target = label if above is None else Label(label, above=read_above(above))
+            target = label if above is None else Label(label, above=read_above(above))  # type: ignore[arg-type]
             schema = Schema.draft(frame, target, missing=missing)
         typer.echo(_HEAD.format(data=Path(data).name) + schema.to_toml(), nl=False)
         for name, odd in almost_numeric(schema, frame, missing).items():

@@ -55,17 +55,17 @@ def exponential(
     >>> exponential([0, 0, 1000], 0.5)
     2
     """
-    scores = own(scores)
-    if scores.size and scores.dtype.kind not in "iub":
-        raise ValueError(f"scores must be integers (put real ones on a grid first), got {scores.dtype}")
-    if scores.dtype not in (np.int8, np.int16, np.int32, np.int64):
-        if scores.dtype == np.uint64 and scores.size and scores.max() > np.iinfo(np.int64).max:
-            raise ValueError(f"scores must be below 2**63, got {scores.max()}")
-        scores = scores.astype(np.int64)
+    whole: Any = own(scores)
+    if whole.size and whole.dtype.kind not in "iub":
+        raise ValueError(f"scores must be integers (put real ones on a grid first), got {whole.dtype}")
+    if whole.dtype not in (np.int8, np.int16, np.int32, np.int64):
+        if whole.dtype == np.uint64 and whole.size and whole.max() > np.iinfo(np.int64).max:
+            raise ValueError(f"scores must be below 2**63, got {whole.max()}")
+        whole = whole.astype(np.int64)
     rng = random.generator(rng)
     drawn = ask(
-        lambda: Question("exponential", scores, "range", exponent, draws=size),
-        lambda: levels.sample(scores, exponent, size, rng),
+        lambda: Question("exponential", whole, "range", exponent, draws=size),
+        lambda: levels.sample(whole, exponent, size, rng),
         rng,
     )
     return int(drawn[0]) if size == 1 else drawn

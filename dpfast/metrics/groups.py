@@ -167,9 +167,9 @@ def by_class(
     >>> found = by_class(y, np.minimum(y, 1), classes=[0, 1, 2], epsilon=1, random_state=0)
     >>> for each in found.classes[:3]:
     ...     print(each.label, each.recall)
-    0 1.000 (95% interval 0.994 to 1.000)
-    1 0.988 (95% interval 0.973 to 1.000)
-    2 0.000 (95% interval 0.000 to 0.014)
+    0 1.000 (95% interval 0.993 to 1.000)
+    1 0.988 (95% interval 0.972 to 1.000)
+    2 0.000 (95% interval 0.000 to 0.015)
     """
     check_level(level)
     rng, y_true, y_pred = rows_of_units(units, rows_per_unit, random_state, y_true, y_pred)
@@ -186,7 +186,8 @@ def by_class(
         counts = [true[right], true[~right], predicted[~right]]
         cells = counter.release(np.stack([np.bincount(each, minlength=k + 1) for each in counts]))
         cells[[0, 2], k] = 0  # no row has these cells
-        figures = ClassCounts(*cells, counter.deviation, 1)
+        right, missed, taken = cells
+        figures = ClassCounts(right, missed, taken, counter.deviation, 1)
     return figures.figures(known, None if neighbors == "add-remove" else len(true), level, counter.privacy)
 
 
@@ -216,7 +217,8 @@ class ClassCounts(NamedTuple):
         k, matrix, one = len(classes), self.cells > 1, self.deviation**2
         total = float((self.right + self.missed).sum()) if n is None else float(n)
         every = one * (k * (k + 1) if matrix else 2 * k + 1)  # the variance of the noise of the total
-        made, privately = [], {"level": level, "privacy": privacy}
+        made: list[ClassFigures] = []
+        privately: dict[str, Any] = {"level": level, "privacy": privacy}
         for j, label in enumerate([*classes, None]):
             right, missed, taken = (float(each[j]) for each in (self.right, self.missed, self.taken))
             known = one if j < k else 0.0
@@ -307,8 +309,8 @@ def by_group(
     >>> found = by_group(y, guess, site, values=["north", "south"], classes=[0, 1], epsilon=1, random_state=0)
     >>> for each in found.groups[:2]:
     ...     print(each.value, each.accuracy, each.recall[1])
-    north 1.000 (95% interval 0.997 to 1.000) 1.000 (95% interval 0.992 to 1.000)
-    south 0.504 (95% interval 0.482 to 0.527) 0.007 (95% interval 0.000 to 0.017)
+    north 1.000 (95% interval 0.997 to 1.000) 1.000 (95% interval 0.991 to 1.000)
+    south 0.504 (95% interval 0.482 to 0.527) 0.007 (95% interval 0.000 to 0.018)
     """
     check_level(level)
     columns = rows_of_units(units, rows_per_unit, random_state, y_true, y_pred, groups, probability)
@@ -333,7 +335,8 @@ def by_group(
     if probability is None:
         counts = np.bincount(cell, minlength=int(np.prod(shape)))
     else:
-        likely = np.rint(STEPS * (probability if kept is None else probability[kept])).astype(np.int64)
+        chances = np.asarray(probability)
+        likely = np.rint(STEPS * (chances if kept is None else chances[kept])).astype(np.int64)
         counts = np.zeros(int(np.prod(shape)), np.int64)
         np.add.at(counts, 2 * cell, STEPS - likely)
         np.add.at(counts, 2 * cell + 1, likely)

@@ -134,10 +134,7 @@ def groups(model: Any) -> Iterable[str]:
         measures = ["accuracy", *([f"recall of {second}"] if second else [])]
         yield f'<h3>By {escape(column)}</h3><div class="terms">'
         for measure in measures:
-            lines = [
-                Range(group, *(float(known[measure][end]) for end in ("value", "low", "high")), _rows(known["rows"]))
-                for group, known in of.items()
-            ]
+            lines = [Range(group, *_ends(known[measure], _rows(known["rows"]))) for group, known in of.items()]
             told = "; ".join(f"{each.what}: {'too few rows' if each.vague else f'{each.value:.0%}'}" for each in lines)
             yield f"<figure>{ranges(lines, measure, f'{measure} by {column}: {told}')}</figure>"
         yield "</div>"
@@ -162,3 +159,8 @@ def _figure(figure):
 def _rows(figure):
     about = "" if figure["low"] == figure["high"] else "about "
     return f"{about}{figure['value']:,.0f} rows"
+
+
+def _ends(figure: Any, told: str) -> Any:
+    """Return a figure, its interval and what is said of it."""
+    return float(figure["value"]), float(figure["low"]), float(figure["high"]), told

@@ -162,7 +162,8 @@ def effects(model: Any, found: list[Term], rows: DrawnRows) -> list[Effect]:
         names = {each.name for each in column.code_columns()}
         own = [term for term in found if term.column.name in names and not isinstance(term, PairTerm)]
         moves = _moves(before, _predictions(model, table))
-        made.append(Effect(column.name, *moves, **_of_terms(own), furthest=_furthest(model, own, names)))
+        effect: dict[str, Any] = _of_terms(own) | {"furthest": _furthest(model, own, names)}
+        made.append(Effect(column.name, *moves, **effect))
     return sorted(made, key=lambda each: -each.size)
 
 

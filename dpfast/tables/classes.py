@@ -36,7 +36,8 @@ def read_classes(classes: ArrayLike, of_type: str | None = None) -> np.ndarray:
     classes = as_type(classes, of_type)  # type: ignore[arg-type]
     held = np.asarray(classes)
     if held.dtype.kind == "f" and kinds == {Integral}:  # numpy makes floats of 0 and 2**63
-        if not all(0 <= each < 1 << 64 for each in classes):  # type: ignore[union-attr]
+        whole: Any = classes
+        if not all(0 <= each < 1 << 64 for each in whole):
             raise ValueError(f"{HELD}, and no type has all of the classes {[*classes]}")  # type: ignore[misc]
         held = np.array([*classes], np.uint64)  # type: ignore[misc]
     if held.ndim != 1:

@@ -16,6 +16,7 @@ those of LANGUAGES, in which no name stands for two months.
 import re
 from collections.abc import Callable
 from datetime import date
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -206,5 +207,6 @@ def days_of_numbers(numbers: np.ndarray, unit: str) -> np.ndarray:
     """Return numbers that are times as days since 1970-01-01; `unit` is one of NUMBERED."""
     if unit == EXCEL:
         return np.floor(numbers) + _EXCEL_DAY
-    per_day = np.timedelta64(1, "D") // np.timedelta64(1, SINCE_1970[unit])
+    each: Any = SINCE_1970[unit]
+    per_day = np.timedelta64(1, "D") // np.timedelta64(1, each)
     return np.floor(numbers / per_day)

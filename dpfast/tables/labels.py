@@ -158,9 +158,9 @@ def number_labels(y: Any, marks: tuple = ()) -> tuple[np.ndarray, list[str]]:
     try:
         if isinstance(y, np.ndarray) and y.dtype.kind in _TYPED:
             values, numbers = np.unique(y, return_inverse=True)
-            known = [each if is_missing(each) else identity(each) for each in values.tolist()]
-            kept = [-1 if is_missing(each) or plain(each).strip() in marks else k for k, each in enumerate(known)]
-            return np.array([*kept, -1], narrowest(len(kept)))[numbers], known
+            known = [each if is_missing(each) else str(identity(each)) for each in values.tolist()]
+            places = [-1 if is_missing(each) or plain(each).strip() in marks else k for k, each in enumerate(known)]
+            return np.array([*places, -1], narrowest(len(places)))[numbers], known
         if isinstance(y, list | tuple) and len(y) and (array := array_of_one_type(y)) is not None:
             numbers, known = identities("y", array, marks)
         else:

@@ -104,7 +104,7 @@ def check_private_estimator(estimator: Any, *, thorough: bool = False, seed: int
     tried: list[str] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        checks = [*CHECKS, partial(check_random_tables, seed=seed)] if thorough else CHECKS
+        checks: Any = [*CHECKS, partial(check_random_tables, seed=seed)] if thorough else CHECKS
         for check in checks:
             try:
                 tried.append(check(estimator) or _name_of(check))

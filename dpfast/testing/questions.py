@@ -61,10 +61,10 @@ def _asking(X: np.ndarray, answers: list[list]) -> Iterator[None]:
             try:
                 found.append((f"{name} with other public arguments", before(rows, question, *other)))
             except Exception:
-                found.append((name, None))
+                found.append((name, None))  # type: ignore[arg-type]
         return answer
 
-    Rows.sum = sum_of  # type: ignore[method-assign]
+    Rows.sum = sum_of  # type: ignore[method-assign, assignment]
     try:
         yield
     finally:

@@ -68,7 +68,7 @@ def neighbors(relation: str, units: bool, schema: bool, several: bool = False) -
         for what, table, others in _of_arrays(relation, rows, several):
             for other in others:
                 k = int(max(table[1].max(), 1)) + 1
-                before, after = (_arguments(*each, rows, [*range(k)]) for each in (table, other))
+                before, after = (_arguments(X, y, rows, [*range(k)]) for X, y in (table, other))
                 yield Pair(f"{what}, one {who}", before, after)
         if schema:
             for declared in (SCHEMA, None):
@@ -134,7 +134,7 @@ def tied(k: int, image: int, label: int, rows: int = 1) -> tuple[np.ndarray, np.
     """Return rows of which two are of each kind and each of k classes; the last ones are all of `image` and `label`."""
     kinds = np.arange(16)[:, np.newaxis] >> np.arange(4) & 1
     X, y = np.tile(kinds, (2 * k, 1)).astype(np.float64), np.repeat(np.arange(k), 32)
-    last = (image == X).all(axis=1) & (y == label)
+    last = (image == X).all(axis=1) & (y == label)  # type: ignore[attr-defined]
     order = np.argsort(last, kind="stable")
     return X[order], y[order]
 

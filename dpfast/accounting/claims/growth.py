@@ -40,7 +40,7 @@ def growth_of(costs: Sequence[Cost], beside: Sequence[Cost], epsilon: Number, de
     >>> float(growth_of([Cost("range", 0.44)], [], 1, 1e-6)) > 2.27
     True
     >>> round(float(growth_of([Cost("pure", 0.01, times=100)], [], 1, 1e-6)), 2)
-    2.21
+    2.4
     """
     most, left = float_below(exact("delta", delta)), float_below(exact("epsilon", epsilon))
 

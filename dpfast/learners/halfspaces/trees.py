@@ -217,7 +217,7 @@ def grow(
     firsts = np.array(first)
     asked = firsts[drawn] + (rng.random(shape) * (firsts[drawn + 1] - firsts[drawn])).astype(np.int64)
     low, high = _INNER
-    thresholds, held = kernel.thresholds(views, asked.astype(np.uint32), low + (high - low) * rng.random(shape))
+    thresholds, held = kernel.thresholds([*views], asked.astype(np.uint32), low + (high - low) * rng.random(shape))
     forest = Forest(
         tuple((column, tuple(order.tolist())) for column, order in zip(columns, orders, strict=True)),
         tuple(map(tuple, asked.tolist())),
