@@ -55,6 +55,11 @@ class Public:
 class NothingLearned(ValueError):
     """Error of a fit that was charged and released too little for a model; it follows from the releases.
 
+    Parameters
+    ----------
+    message : str
+    privacy : PrivacySpend
+
     Attributes
     ----------
     privacy : PrivacySpend

@@ -357,7 +357,7 @@ def test_a_file_names_the_class_of_a_model_that_its_learner_does_not(tmp_path):
 
 
 def test_an_averaged_perceptron_as_a_reader_of_the_page_would_write_it_passes():
-    check_private_estimator(AveragedPerceptron(n_rounds=3))
+    check_private_estimator(MeanPerceptron(n_rounds=3))
 
 
 def mistakes(piece, w):
@@ -376,7 +376,7 @@ class Averaged(Model):
 
 
 @estimator
-class AveragedPerceptron(PrivateClassifier):
+class MeanPerceptron(PrivateClassifier):
     """Averages the weights of all rounds."""
 
     reads = UnitRows(several_classes=False)
