@@ -142,13 +142,16 @@ FORMS = {  # ways to hold the labels of a column, one of which may be missing
 }
 TYPED = {
     "texts": lambda y: np.array(["" if each is None else str(each) for each in y]),
-    "numpy texts": lambda y: np.array(["" if each is None else str(each) for each in y], np.dtypes.StringDType()),
     "floats": lambda y: np.array([np.nan if each is None else float(each) for each in y]),
     "float32": lambda y: np.array([np.nan if each is None else float(each) for each in y], np.float32),
     "pandas Int64": lambda y: pd.Series(y, dtype="Int64"),
     "pandas boolean": lambda y: pd.Series(y, dtype="boolean"),
     "pandas string": lambda y: pd.Series([None if each is None else str(each) for each in y], dtype="string"),
 }
+if hasattr(np.dtypes, "StringDType"):  # numpy 2
+    TYPED["numpy texts"] = lambda y: np.array(
+        ["" if each is None else str(each) for each in y], np.dtypes.StringDType()
+    )
 SETS = [
     (["no", "yes"], ["no", "yes"]),
     (["yes", " yes"], ["yes", " yes"]),
