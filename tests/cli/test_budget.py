@@ -84,7 +84,7 @@ def test_persons_are_protected_and_charged(run, refused, visits, file):
 
 
 @pytest.mark.parametrize("model", ["decision-list", "net"])
-def test_persons_are_protected_whatever_is_learned_where_nothing_is_declared(run, visits, model, tmp_path):
+def test_persons_are_protected_whatever_is_learned_where_no_column_is_declared(run, visits, model, tmp_path):
     persons = ["--unit", "patient_id", "--rows-per-unit", 3, "--seed", 1, "--out", tmp_path / "m.json"]
     told = run(
         "fit", visits[1], "--label", "state", "--classes", "well,ill", "--epsilon", 4, "--model", model, *persons
