@@ -47,10 +47,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dpfast.kernels import texts
 from dpfast.kernels.own import frozen
 from dpfast.parts.blocks import BLOCK_BYTES, map_blocks, slices
-from dpfast.tables.dates import DATE, days_of
-from dpfast.tables.forms import BEGINNING, NUMBER, number_of
+from dpfast.tables.dates import days_of, may_be_date
+from dpfast.tables.forms import NUMBER, number_of
 
 MARKS = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "none", "<NA>", "NaT", "?", "-")
 LABEL_MARKS = tuple(mark for mark in MARKS if mark not in ("None", "none", "-"))
@@ -74,10 +75,8 @@ SURVEYED = SURVEYED_MISSING + 1  # cells in all
 _BASE = (1023 + _LEAST) << _BITS
 _WHOLE, _DAY, _WORD = range(3)  # kinds of compact cells
 _FEW_RUNS, _BUCKET_BITS, _MOST_STEPS = 8, 11, 4  # of look-ups of codes
-_NUMBER = r"^[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|inf)$"
-_DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ].*)?$"
-_READABLE = BEGINNING.removesuffix(")") + "|inf$)"  # texts that may be numbers or dates
 _TEXT = pa.large_string()
+_MARKS = frozen(texts.pack(MARKS))
 OTHER_NAME, MISSING_NAME = "other", "missing"
 _EPOCH = date(1970, 1, 1)
 _DIGITS, _ALL_DIGITS = 5, 17  # of a number as text: the usual ones, and those of a double
@@ -318,61 +317,62 @@ def all_numbers(array: pa.Array) -> np.ndarray | None:
     return None if pc.is_finite(numbers).false_count else _floats(numbers)
 
 
-@cache
-def _marks():
-    """Return MARKS as texts of Arrow, which imports pandas, so that no help waits for it."""
-    return pa.array(MARKS, _TEXT)
-
-
 def _distinct_cells(array: pa.Array) -> tuple[np.ndarray, list[str]]:
     """Do what `text_cells` does, for distinct texts without a dictionary, not all of which are numbers."""
+    kinds, days, padded = texts.kinds(*_text_buffers(array), _MARKS)
+    array = pc.utf8_trim_whitespace(array) if padded else array
     codes = np.full(len(array), MISSING, np.int64)
-    array = pc.utf8_trim_whitespace(array)
-    left = pc.and_not(array.is_valid(), pc.is_in(array, value_set=_marks()))
-    readable = pc.match_substring_regex(array, _READABLE)
-    if readable.true_count and pc.and_(left, readable).true_count:
-        left = _read(codes, array, left, _NUMBER, lambda found: number_codes(_floats(found.cast(pa.float64()))))
-        left = _read(codes, array, left, _DATE, _date_texts)
-        left = _read(codes, array, left, BEGINNING, _other_forms)
-    if not left.true_count:
+    some = np.bincount(kinds, minlength=texts.FORM + 1)
+    if some[texts.DAY]:
+        codes[kinds == texts.DAY] = date_codes(days[kinds == texts.DAY].astype(np.float64))
+    if some[texts.NUMBER]:
+        of_kind = kinds == texts.NUMBER
+        codes[of_kind] = number_codes(_floats(array.filter(pa.array(of_kind)).cast(pa.float64())))
+    if some[texts.FORM]:
+        _read(codes, array, kinds == texts.FORM, _numbers_in_a_form)
+    if some[texts.FORM] or some[texts.NAMED]:
+        _read(codes, array, (codes == MISSING) & (kinds >= texts.NAMED), _dates_in_a_form)
+    left = (codes == MISSING) & (kinds != texts.MISSING)
+    if not left.any():
         return codes, []
-    encoded = pc.dictionary_encode(array if left.true_count == len(left) else array.filter(left))
-    codes[left.to_numpy(zero_copy_only=False)] = FIXED + encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-    return codes, [*map(shorten, encoded.dictionary.to_pylist())]
+    place: dict[str, int] = {}
+    words = map(shorten, (array if left.all() else array.filter(pa.array(left))).to_pylist())
+    codes[left] = [FIXED + place.setdefault(word, len(place)) for word in words]
+    return codes, [*place]
 
 
-def _read(codes: np.ndarray, array: pa.Array, left: pa.Array, pattern: str, read: Callable) -> pa.Array:
-    """Write the codes of texts that match, and return which are left."""
-    match = pc.and_(left, pc.fill_null(pc.match_substring_regex(array, pattern), False))
-    places = np.flatnonzero(match.to_numpy(zero_copy_only=False))
-    if not len(places):
-        return left
-    found = read(array.filter(match))
-    known = found != MISSING
-    codes[places[known]] = found[known]
-    if known.all():
-        return pc.and_not(left, match)
-    read_as = np.zeros(len(array), bool)
-    read_as[places[known]] = True
-    return pc.and_not(left, pa.array(read_as))
+def _text_buffers(array: pa.Array) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Return the bytes of texts, their ends, and which are not null, as `dpfast.kernels.texts` takes them."""
+    _, ends, text = array.buffers()
+    size = len(array) + 1 if ends else 1  # Arrow may leave out both buffers of no texts
+    return (
+        np.frombuffer(text or b"", np.uint8),
+        np.frombuffer(ends or bytes(8), np.int64, size, 8 * array.offset if ends else 0),
+        array.is_valid().to_numpy(zero_copy_only=False) if array.null_count else None,
+    )
 
 
-def _other_forms(array: pa.Array) -> np.ndarray:
-    """Return the codes of texts in the forms of `dpfast.tables.forms`, MISSING for others."""
-    codes, left = np.full(len(array), MISSING, np.int64), pa.array(np.ones(len(array), bool))
-    left = _read(codes, array, left, NUMBER, lambda found: number_codes(_each(number_of, found)))
-    _read(codes, array, left, DATE, lambda found: date_codes(days_of(found)))
+def _read(codes: np.ndarray, array: pa.Array, some: np.ndarray, read: Callable[[pa.Array], np.ndarray]) -> None:
+    """Write the codes that a function gives for some of the texts."""
+    codes[some] = read(array.filter(pa.array(some)))
+
+
+def _numbers_in_a_form(array: pa.Array) -> np.ndarray:
+    """Return the codes of texts with further forms of numbers, MISSING for others."""
+    codes = np.full(len(array), MISSING, np.int64)
+    found = pc.match_substring_regex(array, NUMBER)
+    if found.true_count:
+        codes[found.to_numpy(zero_copy_only=False)] = number_codes(_each(number_of, array.filter(found)))
     return codes
 
 
-def _date_texts(array: pa.Array) -> np.ndarray:
-    """Return the codes of texts that look like dates, MISSING for those that are not one, such as 2021-02-30."""
-    day = pc.utf8_slice_codeunits(array, 0, 10)
-    parsed = pc.strptime(day, format="%Y-%m-%d", unit="s", error_is_null=True)
-    written = pc.strftime(parsed, format="%Y-%m-%d")
-    real = pc.fill_null(pc.equal(written.cast(_TEXT), day), False)
-    parsed = pc.if_else(real, parsed, pa.scalar(None, parsed.type))
-    return date_codes(_floats(parsed.cast(pa.int64()).cast(pa.float64())) // 86400)
+def _dates_in_a_form(array: pa.Array) -> np.ndarray:
+    """Return the codes of texts with further forms of dates, MISSING for others."""
+    found = np.array([*map(may_be_date, array.to_pylist())])
+    codes = np.full(len(array), MISSING, np.int64)
+    if found.any():
+        codes[found] = date_codes(days_of(array.filter(pa.array(found))))
+    return codes
 
 
 def _each(read: Callable[[str], float], array: pa.Array) -> np.ndarray:

@@ -78,12 +78,11 @@ _WEEKDAYS = (
     " maandag dinsdag woensdag donderdag vrijdag zaterdag zondag ma wo vr za zo"
     " måndag tisdag onsdag torsdag fredag lördag söndag mandag tirsdag lørdag søndag "
 )
-# a superset of letters; an expression with 30 copies of \pL takes Arrow 15 ms to compile, for each column of texts
-_LETTER = r"[A-Za-z\x{80}-\x{10ffff}]"
-_NAME = _LETTER + "{3,10}"
+_LETTER = r"[^\W\d_]"
+_NAME = rf"{_LETTER}{{3,10}}"
 _USUAL = "(?:1[89]|2[01])[0-9]{2}"  # years beside nothing but a month, since other numbers are rather codes
 _YEAR = "'?(?:[0-9]{4}|[0-9]{2})"
-_TEXTS = (  # dates without time and weekday, for Arrow, whose regular expressions are those of RE2
+_TEXTS = (  # dates without time and weekday
     r"[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4}|[0-9]{2}\.[0-9]{2}\.[0-9]{2}|[0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}",
     rf"[0-9]{{1,2}}(?:st|nd|rd|th|er)?[. /-]{{0,2}}(?:de |of )?{_NAME}[., /-]{{0,2}}(?:de )?{_YEAR}",
     rf"{_NAME}\.?[ -][0-9]{{1,2}}(?:st|nd|rd|th)?(?:,? ?|[ -])[0-9]{{4}}|{_NAME}\.? [0-9]{{1,2}}, '?[0-9]{{2}}",
@@ -94,12 +93,13 @@ _TEXTS = (  # dates without time and weekday, for Arrow, whose regular expressio
 )
 _BETWEEN = r" [0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?: [A-Z]{2,5}| [+-][0-9]{4})? ([0-9]{4})$"  # time and year
 _AFTER = r"(?:[T ,]+|:)[0-9]{1,2}:.*$|[ ,]+[0-9]{1,2} ?[AaPp]\.?[Mm]\.?$"
-_BEFORE = _LETTER + "{2,10}(?:-feira)?[.,]{0,2} "
-BEGINNING_OF_DATES = (
-    rf"(?:{_BEFORE})?(?:{_NAME}\.?(?: |, |-| de | ?')[0-9]|[Qq][1-4][ /-]?[0-9]{{4}})|{_BEFORE}[0-9]{{1,2}}[. ]"
+_BEFORE = rf"{_LETTER}{{2,10}}(?:-feira)?[.,]{{0,2}} "
+DATE = re.compile(
+    rf"(?:{_BEFORE})?(?:(?:{'|'.join(_TEXTS)})(?:{_AFTER}|$)|{_NAME} +[0-9]{{1,2}}{_BETWEEN})".replace("$", r"\Z")
 )
-DATE = rf"^(?:{_BEFORE})?(?:(?:{'|'.join(_TEXTS)})(?:{_AFTER}|$)|{_NAME} +[0-9]{{1,2}}{_BETWEEN})"
-_LETTERS, _NTH = r"([^\W\d_]{3,10})", "(?:st|nd|rd|th|er)?"
+_FIRST = re.compile(f"{_LETTER}+")
+_FIRST_WORDS = {*MONTHS, *(each.partition("-")[0] for each in _WEEKDAYS.split()), "q"}  # in small letters
+_LETTERS, _NTH = f"({_NAME})", "(?:st|nd|rd|th|er)?"
 _READ = [  # what is read of a text in small letters without time and weekday: year, and what comes after it
     (re.compile(pattern), order)
     for pattern, order in (
@@ -122,7 +122,7 @@ _READ = [  # what is read of a text in small letters without time and weekday: y
         (r"([0-9]{4})([0-9]{2})([0-9]{2})t[0-9.z:+-]+", "ymd"),
     )
 ]
-_WEEKDAY = re.compile(r"([^\W\d_]{2,10}(?:-feira)?)[.,]{0,2} (?=\w)")
+_WEEKDAY = re.compile(rf"({_LETTER}{{2,10}}(?:-feira)?)[.,]{{0,2}} (?=\w)")
 _TIME_BETWEEN, _TIME_AFTER = re.compile(_BETWEEN, re.IGNORECASE), re.compile(_AFTER, re.IGNORECASE)
 _EPOCH = date(1970, 1, 1)
 NAN = float("nan")
@@ -134,6 +134,12 @@ SINCE_1970 = {"seconds": "s", "milliseconds": "ms", "microseconds": "us", "nanos
 EXCEL = "excel days"  # since 1899-12-30
 NUMBERED = (*SINCE_1970, EXCEL)  # what numbers that are dates may count
 _EXCEL_DAY = -25569
+
+
+def may_be_date(text: str) -> bool:
+    """Return whether a text matches DATE, and its first word, if it begins with one, is that of a date."""
+    first = _FIRST.match(text)
+    return (first is None or first[0].lower() in _FIRST_WORDS) and DATE.match(text) is not None
 
 
 def day_of(text: str) -> float:

@@ -12,8 +12,6 @@ seconds; and an interval, such as (0, 10], as the number where it begins.
 
 import re
 
-from dpfast.tables.dates import BEGINNING_OF_DATES
-
 UNITS = (
     *("kg", "mg", "lb", "lbs", "oz", "km", "cm", "mm", "mi", "ft", "yd", "ml", "cl", "gal", "ms", "sec", "min", "mins"),
     *("hr", "hrs", "hour", "hours", "day", "days", "week", "weeks", "month", "months", "yr", "yrs", "year", "years"),
@@ -46,7 +44,6 @@ _NEGATIVE = rf"(?:{_CURRENCY}{_BLANK})?\((?:{_CURRENCY}{_BLANK})?(?:{_AMOUNTS})(
 _NEGATIVE += rf"(?:{_BLANK}(?:%|{_CURRENCY}))?"
 # for Arrow, whose regular expressions are those of RE2
 NUMBER = rf"^(?:{_SIGNED}|{_NEGATIVE}|{_TIME}|{_DURATION}|{_ISO_DURATION}|{_INTERVAL})$"
-BEGINNING = rf"^(?:[-+.0-9$(\x{{20ac}}\x{{a3}}\x{{a5}}\x{{2212}}\[]|P[0-9T]|{BEGINNING_OF_DATES})"  # of all forms
 _CLOCK = re.compile(r"([0-9]{1,2})(?::([0-9]{2}))?(?::([0-9.]+))?(?: ?([apAP])\.?[mM]\.?)?")
 _DAYS = re.compile(r"([-+]?[0-9]+) days?,? ([-+]?)([0-9]{1,2}):([0-9]{2}):([0-9.]+)")
 _ISO = re.compile(r"(-?)P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:([\d.]+)S)?)?")

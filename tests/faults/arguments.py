@@ -28,6 +28,7 @@ from dpfast.kernels import (
     reals,
     resampling,
     sparse_vector,
+    texts,
     trees,
     unit_rows,
 )
@@ -74,6 +75,8 @@ def plain(fuzz):
     call(generators.Watch, np.random.Philox(0))
     tests = call(sparse_vector.Tests, 5, Fraction(1))
     call(tests.run, [0, 1], [3, 3], rng)
+    marks = call(texts.pack, ["NA"])
+    call(texts.kinds, np.frombuffer(b"12NA", np.uint8), np.array([0, 2, 4]), np.ones(2, np.bool_), marks)
     call(trees.leaves, [column], np.zeros((2, 1), np.uint32), np.zeros((2, 1), np.uint8))
     call(trees.thresholds, [column], np.zeros((2, 1), np.uint32), np.full((2, 1), 0.5))
     rows = call(unit_rows.Dense, np.ones((3, 2)))
