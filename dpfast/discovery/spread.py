@@ -20,7 +20,7 @@ SURE, LIKELY = 4.0, 2.5  # deviations from which a cell holds rows, and from whi
 TAIL = 0.005  # share of the rows that may lie beyond either end, or that are too few for a bin
 LEAST_CELL = 1.4  # deviations of its noise that a cell of the last look should have in rows
 PARTS = 512  # of a cell that is narrowed
-CONCENTRATED, MOST = 2, 0.75  # so many cells are narrowed if no others hold rows, or one with this share of the rows
+MOST = 0.75, 0.9  # shares of the rows in one cell, or in two, so that these are narrowed; noise may be in others
 NARROWABLE = 8.0  # deviations of noise that the rows of a cell must have so that it is narrowed
 NEARLY = 31 / 32  # of the rows of a cell lie within the part to which it is narrowed
 NARROWER = 8  # a cell is narrowed again if it became narrower by this factor
@@ -173,8 +173,15 @@ class Part:
         return np.unique(self._snap(held.low + np.arange(PARTS + 1) * ((held.high - held.low) / PARTS)))
 
     def _to_narrow(self):
-        wide = [each for each in self._held if each.wide]
-        return wide if len(wide) <= CONCENTRATED else [each for each in wide if each.rows > MOST * self.rows]
+        """Return the intervals to narrow: all if they are few, or else the fewest that hold most of the rows.
+
+        Others may hold noise only, or a few rows far away.
+        """
+        wide = sorted((each for each in self._held if each.wide), key=lambda each: -each.rows)
+        if len(wide) <= len(MOST):
+            return wide
+        held = np.cumsum([each.rows for each in wide])
+        return next((wide[:k] for k, share in enumerate(MOST, 1) if held[k - 1] > share * self.rows), [])
 
     @property
     def held(self) -> int:

@@ -16,7 +16,7 @@ from dpfast.accounting.claims.composition import Composed
 from dpfast.accounting.curves.opening import opening_moves
 from dpfast.base.fitting import Fit
 from dpfast.base.transaction import reader_of
-from dpfast.discovery.spread import Spread
+from dpfast.discovery.spread import Part, Spread
 from dpfast.discovery.survey import discover, plan
 from dpfast.files.encodings import source_of
 from dpfast.mechanisms.opening import OpeningHistogram
@@ -651,9 +651,45 @@ def test_numbers_that_are_close_together_beside_their_size_are_told_apart(name):
     y = (u > 0.57) ^ (rng.random(20_000) < 0.05)  # between whole numbers and days
     lost = 0.1 * (name == "words, too")
     models = [dpfast.HalfspaceClassifier(random_state=seed).fit(frame[:15_000], y[:15_000]) for seed in range(3)]
-    score = np.median([model.score(frame[15_000:], y[15_000:]) for model in models])  # a look misses them now and then
+    score = min(model.score(frame[15_000:], y[15_000:]) for model in models)  # also where noise looks like rows
     assert score > 0.91 - lost - 0.05 * (name in ("year", "day", "a week", "a lump"))
     assert models[0].encoder_.schema_.code_columns[0].size > 6
+
+
+def test_two_cells_are_narrowed_though_noise_looks_like_rows_in_a_third_one():
+    ends = 2.0 ** np.arange(17, 24)
+    for noisy in ([0, 0, 7_500, 7_500, 130, 0], [110, 0, 7_500, 7_500, 0, 120], [130, 130, 15_000, 0, 0, 130]):
+        part = Part(np.array(noisy, float), 30.0, ends, np.asarray, False)
+        assert part.parts() is not None
+        part.narrow(np.zeros(len(part.parts()) + 1), part.parts(), 30.0)
+    assert Part(np.array([3_000.0, 4_000, 5_000, 3_000, 0, 0]), 30.0, ends, np.asarray, False).parts() is None
+
+
+def test_a_frame_a_csv_file_and_a_parquet_file_have_the_same_codes(rng, tmp_path, monkeypatch):
+    """But for the draws of noise, which is left out here: a CSV file has other cells, as its columns may hold words."""
+    n = 4_000
+    frame = pd.DataFrame(
+        {
+            "guests": np.minimum(rng.geometric(0.35, n), 16),
+            "latitude": (48.05 + 0.2 * rng.random(n)).round(4),
+            "year": rng.integers(2015, 2023, n),
+            "gaps": np.where(rng.random(n) < 0.1, np.nan, rng.normal(size=n).round(3)),
+            "whole": rng.integers(1, 9, n).astype(float),
+            "seen": (pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 900, n), unit="D")).date,
+            "job": rng.choice(["clerk", "smith"], n),
+            "buys": rng.choice(["no", "yes"], n),
+        }
+    )
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    frame.to_parquet(tmp_path / "t.parquet")
+    monkeypatch.setattr(OpeningHistogram, "codes", lambda self, counts, rng=None: counts.astype(float))
+    found = []
+    for table in (frame, *(dpfast.FileParts(tmp_path / f"t.{kind}") for kind in ("csv", "parquet"))):
+        model = dpfast.HalfspaceClassifier(schema="discover", n_rounds=1, trees=0, random_state=0).fit(table, "buys")
+        schema = model.encoder_.schema_
+        codes = encode(table.drop(columns="buys") if table is frame else frame.drop(columns="buys"), schema)
+        found.append([codes.column(j).tolist() for j in range(len(schema.code_columns))])
+    assert found[0] == found[1] == found[2]
 
 
 def _paid_looks(monkeypatch, schema, table, seed, **given):
