@@ -91,6 +91,7 @@ KERNELS = {  # dpfast/kernels/<name>.pyx over these of csrc/
     "classes": ["classes", "bits", "dpf_cpu"],
     "trees": ["trees", "dpf_cpu"],
     "texts": ["texts"],
+    "cells": ["cells", "dpf_cpu"],
     "resampling": ["resampling", "draw", "dpf_cpu"],
     "capped_scaling": ["capped_scaling", "dpf_cpu"],
     "codes": ["codes", "codes_join", "codes_margins", "bits", "dpf_cpu"],

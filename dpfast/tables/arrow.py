@@ -510,11 +510,15 @@ class CellStore:
 
     def codes(self, rows: Any) -> np.ndarray:
         """Return the codes of the cells that a mask, a slice or an array of row numbers picks: int64."""
-        return expand_cells(self._codes.read_all()[rows])
+        return expand_cells(self.compact()[rows])
+
+    def compact(self) -> np.ndarray:
+        """Return all cells in few bytes, as `compact_cells` makes them."""
+        return self._codes.read_all()
 
     def read_all(self) -> tuple[np.ndarray, Words]:
         """Return what is stored: the codes in few bytes, and the words."""
-        return self._codes.read_all(), self.words
+        return self.compact(), self.words
 
 
 class UnitStore:

@@ -39,7 +39,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import date, timedelta
-from functools import cache, cached_property, lru_cache
+from functools import cache, lru_cache
 from hashlib import blake2b
 from typing import Any
 
@@ -47,34 +47,31 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dpfast.kernels import texts
+from dpfast.kernels import cells, texts
 from dpfast.kernels.own import frozen
-from dpfast.parts.blocks import BLOCK_BYTES, map_blocks, slices
 from dpfast.tables.dates import days_of, may_be_date
 from dpfast.tables.forms import NUMBER, number_of
 
 MARKS = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "none", "<NA>", "NaT", "?", "-")
 LABEL_MARKS = tuple(mark for mark in MARKS if mark not in ("None", "none", "-"))
-_BITS = 52  # of mantissa
-_LEAST, _MOST = -20, 44  # powers of two
+_BITS = cells.BITS  # of mantissa
+_LEAST, _MOST = cells.LEAST_POWER, cells.MOST_POWER  # powers of two
 LEAST = 2.0**_LEAST
 _SIDE = (_MOST - _LEAST) << _BITS  # codes of one sign
-DATES, NUMBERS = 1 << 16, 2 * _SIDE + 1  # numbers of codes
-ZERO = DATES + _SIDE
+DATES, NUMBERS = cells.DATES, 2 * _SIDE + 1  # numbers of codes
+ZERO = cells.ZERO
 _FIRST_DAY = -25567  # 1900-01-01, in days since 1970-01-01
-MISSING = DATES + NUMBERS  # the code of a missing cell; words come after it
+MISSING = cells.MISSING  # the code of a missing cell; words come after it
 FIXED = MISSING + 1
 GROUPS = 64
 LONGEST, _BEGINNING = 256, 64  # characters of a word
 POWERS = _MOST - _LEAST  # of two, of one sign
 SURVEYED_NUMBERS = 2 * POWERS + 1  # cells: negative numbers, zero, positive numbers
-_FIRST_YEAR, _YEARS = 1900, 180
+_FIRST_YEAR, _YEARS = 1900, cells.YEARS
 SURVEYED_DATES = 2 * SURVEYED_NUMBERS  # after all cells of other numbers, and as many of whole ones
 SURVEYED_MISSING = SURVEYED_DATES + _YEARS
-SURVEYED = SURVEYED_MISSING + 1  # cells in all
+SURVEYED = cells.SURVEYED  # cells in all, of which that of missing cells is the last
 _BASE = (1023 + _LEAST) << _BITS
-_WHOLE, _DAY, _WORD = range(3)  # kinds of compact cells
-_FEW_RUNS, _BUCKET_BITS, _MOST_STEPS = 8, 11, 4  # of look-ups of codes
 _TEXT = pa.large_string()
 _MARKS = frozen(texts.pack(MARKS))
 OTHER_NAME, MISSING_NAME = "other", "missing"
@@ -89,20 +86,7 @@ _GLANCE = 16  # texts that are tried first
 
 def number_codes(values: np.ndarray) -> np.ndarray:
     """Return the code of each float64 as int64; NaN has the code of a missing cell."""
-    codes = np.empty(len(values), np.int64)
-
-    def write(block):
-        some = np.ascontiguousarray(values[block], np.float64)
-        positive = some > 0
-        steps = np.abs(some).view(np.int64) - positive - _BASE
-        steps = np.clip(steps, 0, _SIDE - 1)
-        coded = np.where(positive, ZERO + 1 + steps, ZERO - 1 - steps)
-        coded[(some <= 0) & (some >= -LEAST)] = ZERO
-        coded[np.isnan(some)] = MISSING
-        codes[block] = coded
-
-    map_blocks(write, slices(len(values), BLOCK_BYTES // 64))
-    return codes
+    return cells.of_numbers(np.ascontiguousarray(values, np.float64))
 
 
 def date_codes(days: np.ndarray) -> np.ndarray:
@@ -139,65 +123,32 @@ class Runs:
     values: np.ndarray
 
     @classmethod
-    def of(cls, runs: Iterable[tuple[int, int]], dtype: Any) -> "Runs":
+    def of(cls, runs: Iterable[tuple[int, int]]) -> "Runs":
         """Return runs from pairs of a start and a value, of which the last one with the same start counts."""
         known = dict(runs)
         starts = sorted(known)
-        return cls(np.array(starts, np.int64), np.array([known[start] for start in starts], dtype))
+        return cls(np.array(starts, np.int64), np.array([known[start] for start in starts], np.uint16))
 
-    def take(self, codes: np.ndarray) -> np.ndarray:
-        """Return the value of each code."""
-        if self._look_up is None:
-            return self.values[np.searchsorted(self.starts, codes, side="right") - 1]
-        first, shift, below, most = self._look_up
-        run = below[np.clip((codes - first) >> shift, -1, len(below) - 2) + 1]
-        ends = np.append(self.starts[1:], np.iinfo(np.int64).max)
-        for _ in range(most):
-            run += codes >= ends[run]
-        return self.values[run]
+    def take(self, stored: np.ndarray, dtype: Any = np.uint16, of_words: np.ndarray | None = None) -> np.ndarray:
+        """Return the value of each cell, a code or compact, as uint8 or uint16; `of_words` has those of words."""
+        return cells.take(stored, self.starts, self.values, of_words, dtype != np.uint8)
 
-    @cached_property
-    def _look_up(self) -> tuple[int, int, np.ndarray, int] | None:
-        """Return buckets of codes of equal size between the first and the last start among numbers, or None.
-
-        There are the first code, the bits of a bucket, the run of the first code of each bucket and of those before and
-        after all, and the most runs that begin within one. A binary search takes longer if these are few.
-        """
-        inner = self.starts[(self.starts > DATES) & (self.starts < MISSING)].tolist()
-        if len(inner) < _FEW_RUNS:
-            return None
-        first, span = inner[0], inner[-1] - inner[0]
-        shift = max(0, span.bit_length() - _BUCKET_BITS)
-        begins = [0, *range(first, inner[-1] + (2 << shift), 1 << shift)]
-        ends = [*(start - 1 for start in begins[1:]), max(begins[-1], FIXED)]
-        below, last = (np.searchsorted(self.starts, codes, side="right") - 1 for codes in (begins, ends))
-        most = int((last - below).max())
-        return (first, shift, below, most) if most <= _MOST_STEPS else None
+    def count(self, stored: np.ndarray, size: int, of_words: np.ndarray | None = None) -> np.ndarray:
+        """Return the number of rows with each value below `size`; otherwise like `take`."""
+        return cells.count(stored, self.starts, self.values, size, of_words)
 
 
 @cache
 def _years() -> tuple[np.ndarray, np.ndarray]:
-    """Return the cell of the survey of each day, and the last days of all these cells but the last."""
+    """Return the year of each day, from the first one on, and the last days of all years but the last."""
     days = np.array([_FIRST_DAY], "datetime64[D]") + np.arange(DATES)
-    cells = SURVEYED_DATES + days.astype("datetime64[Y]").astype(np.int64) + 1970 - _FIRST_YEAR
-    return frozen(cells), frozen(_FIRST_DAY + np.flatnonzero(np.diff(cells)).astype(np.float64))
+    years = days.astype("datetime64[Y]").astype(np.int64) + 1970 - _FIRST_YEAR
+    return frozen(years.astype(np.uint8)), frozen(_FIRST_DAY + np.flatnonzero(np.diff(years)).astype(np.float64))
 
 
-class SurveyCells:
-    """The cell of the survey of each code, and SURVEYED for words."""
-
-    def take(self, codes: np.ndarray) -> np.ndarray:
-        """Return the cell of each code."""
-        steps = codes - ZERO
-        sizes = np.abs(steps) - 1
-        power = sizes >> _BITS
-        cells = POWERS + np.where(steps > 0, power + 1, -power - 1) * (steps != 0)
-        numbers = numbers_of(codes)
-        cells += SURVEYED_NUMBERS * ((steps != 0) & (numbers == np.floor(numbers)))
-        dates, others = np.flatnonzero(codes < DATES), np.flatnonzero(codes >= MISSING)
-        cells[dates] = _years()[0][codes[dates]]
-        cells[others] = SURVEYED_MISSING + (codes[others] > MISSING)
-        return cells
+def survey_cells(stored: np.ndarray) -> np.ndarray:
+    """Return the number of rows in each cell of the survey: int64, shape (SURVEYED,); words have none."""
+    return cells.survey(stored, _years()[0])
 
 
 @cache
@@ -209,53 +160,18 @@ def survey_ends() -> tuple[np.ndarray, np.ndarray]:
     return frozen(np.concatenate([below, [0.0], sizes[1:]])), _years()[1]
 
 
-def count_cells(
-    cells: np.ndarray, places: Runs | SurveyCells, size: int, of_words: np.ndarray | None = None
-) -> np.ndarray:
-    """Return the number of rows in each of `size` places, given the place of each fixed code and of words, and codes.
-
-    `of_words` has the place of each word, if words have places of their own. What has a place of `size` or more is not
-    counted. The result is int64.
-    """
-    at = places.take(cells)
-    if of_words is not None:
-        words = np.flatnonzero(cells >= FIXED)
-        at[words] = of_words[cells[words] - FIXED]
-    return np.bincount(at, minlength=size)[:size]
-
-
 def compact_cells(codes: np.ndarray) -> np.ndarray:
     """Return codes as integers of 8, 16 or 32 bits if all of them have one, else the codes.
 
     >>> compact_cells(number_codes(np.array([1.0, -2.0, np.nan]))).dtype
     dtype('int8')
     """
-    some = codes[:_GLANCE]
-    if (numbers_of(some[(some >= DATES) & (some < MISSING)]) % 1).any():
-        return codes
-    numbers = (codes >= DATES) & (codes < MISSING)
-    compact = np.where(codes < DATES, 4 * codes + _DAY, 4 * (codes - MISSING) + _WORD)
-    if numbers.any():
-        values = numbers_of(codes[numbers])
-        if not ((np.abs(values) < 1 << 29) & (values == np.floor(values))).all():
-            return codes
-        compact[numbers] = 4 * values.astype(np.int64) + _WHOLE
-    dtype = np.min_scalar_type(min(compact.min(), ~compact.max(), -1)) if len(compact) else np.dtype(np.int8)
-    return codes if dtype == np.int64 else compact.astype(dtype)
+    return cells.compact(np.ascontiguousarray(codes))
 
 
 def expand_cells(compact: np.ndarray) -> np.ndarray:
     """Return the codes that `compact_cells` made compact, as int64."""
-    if compact.dtype == np.int64:
-        return compact
-    kinds, values = compact & 3, (compact >> 2).astype(np.int64)
-    if not kinds.any():  # which is _WHOLE
-        return number_codes(values.astype(np.float64))
-    codes = values + MISSING
-    codes[kinds == _DAY] = values[kinds == _DAY]
-    whole = kinds == _WHOLE
-    codes[whole] = number_codes(values[whole].astype(np.float64))
-    return codes
+    return cells.expand(np.ascontiguousarray(compact))
 
 
 def shorten(word: str) -> str:

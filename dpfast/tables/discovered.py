@@ -8,7 +8,6 @@ import numpy as np
 
 from dpfast.tables.cells import (
     DATES,
-    FIXED,
     GROUPS,
     MISSING,
     CodeColumn,
@@ -124,18 +123,18 @@ def refuse_many(columns: int) -> None:
         )
 
 
-def codes_by_facts(made: CodeColumn, dtype: Any) -> tuple[Runs, Callable]:
+def codes_by_facts(made: CodeColumn) -> tuple[Runs, Callable]:
     """Return a code for each fixed code of cells, by the discovered facts, and a function from words to codes."""
     missing = made.missing
     assert missing is not None
     if made.values or made.edges is None:
         place = {value: k for k, value in enumerate(made.values)}
-        other = np.full(GROUPS, made.bins + made.other - 1, dtype)  # of each group; the last code is that of most
+        other = np.full(GROUPS, made.bins + made.other - 1)  # of each group; the last code is that of most
         other[[*made.groups]] = made.bins + np.arange(len(made.groups))
-        fixed = Runs.of([*fixed_groups(other), (MISSING, missing)], dtype)  # a number or a date is not a word
+        fixed = Runs.of([*fixed_groups(other), (MISSING, missing)])  # a number or a date is not a word
         return fixed, lambda word: place[word] if word in place else other[word_group(word)]
     runs = [(0, missing), *_bins(made.edges, dates=made.dates), (DATES if made.dates else MISSING, missing)]
-    return Runs.of(runs, dtype), lambda word: missing
+    return Runs.of(runs), lambda word: missing
 
 
 def places_of(numbers: Any, dates: Any, words: Any = None) -> tuple[Runs, int, Callable | None]:
@@ -154,7 +153,7 @@ def places_of(numbers: Any, dates: Any, words: Any = None) -> tuple[Runs, int, C
     if numbers is not None:
         runs = [*(run for run in runs if run[0] < DATES), *_bins(numbers, dates=False)]
     published = frozenset(words or ())
-    places = Runs.of([*runs, (MISSING, size)], np.uint16)
+    places = Runs.of([*runs, (MISSING, size)])
     return places, size, None if words is None else lambda word: size if word in published else bins + word_group(word)
 
 
@@ -162,12 +161,3 @@ def _bins(edges: Any, first: int = 0, *, dates: bool) -> list[tuple[int, int]]:
     """Return the first code of each bin of numbers or of dates, and its number; they begin at `first`."""
     last = last_codes(edges, dates=dates).tolist()
     return [(0 if dates else DATES, first), *((code + 1, first + k) for k, code in enumerate(last, 1))]
-
-
-def look_up_codes(cells: np.ndarray, fixed: Runs, of_words: np.ndarray) -> np.ndarray:
-    """Return the codes of cells, from those of fixed codes and of words."""
-    codes = fixed.take(cells)
-    if len(of_words):
-        words = np.flatnonzero(cells >= FIXED)
-        codes[words] = of_words[cells[words] - FIXED]
-    return codes

@@ -29,11 +29,11 @@ from dpfast.tables.arrow import (
     numbers,
     texts,
 )
-from dpfast.tables.cells import SURVEYED, CodeColumn, SurveyCells, bin_search, count_cells, date_codes, number_codes
+from dpfast.tables.cells import SURVEYED, CodeColumn, bin_search, date_codes, number_codes, survey_cells
 from dpfast.tables.classes import class_numbers
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.columns import Boolean, Category, Date, Numeric, coder, refuse_lacking, text_of
-from dpfast.tables.discovered import Discovered, codes_by_facts, look_up_codes, places_of
+from dpfast.tables.discovered import Discovered, codes_by_facts, places_of
 from dpfast.tables.label_columns import LabelColumn
 from dpfast.tables.labels import Labels, column_of_cells, missing_labels, number_labels
 from dpfast.tables.objects import Fault
@@ -209,7 +209,7 @@ class Encoding:
         """Count the rows of each cell of the survey and of each word of the undeclared columns, and of each label."""
         labels = Counter() if self._labels is None else tally(*self._labels.read_all())
         every = [*zip(self._readers, self._stores, strict=True)]
-        fixed = [self._count(*each, SurveyCells(), SURVEYED) for each in every]
+        fixed = [self._count(*each, survey_cells, SURVEYED) for each in every]
         return Counts(fixed, [self._words(reader.column, stores) for reader, stores in every], labels)
 
     def cells(self, looks: Sequence) -> list:
@@ -227,25 +227,23 @@ class Encoding:
             The counts of the bins of numbers, then those of dates, then those of groups.
         """
         every = zip(self._readers, self._stores, looks, strict=True)
-        return [
-            None if look is None else self._count(reader, stores, *places_of(*look)) for reader, stores, look in every
-        ]
+        return [None if look is None else self._look(reader, stores, *look) for reader, stores, look in every]
 
-    def _count(self, reader, stores, places, size, of_word=None):
-        """Return the counts of a column by places, or None if it is declared or has only words.
+    def _look(self, reader, stores, *look):
+        """Return the counts of a column by places, or None if it is declared or has only words."""
+        places, size, of_word = places_of(*look)
+        words = stores[0].words if of_word and isinstance(stores[0], CellStore) else ()
+        of_words = self._of_words(words, of_word, np.uint16) if of_word else None
+        return self._count(reader, stores, lambda some: places.count(some, size, of_words), size)
 
-        What has a place of `size` or more is not counted, as words without `of_word`.
-        """
-        if isinstance(reader.column, Discovered) and reader.column.to_find:
-            codes, words = stores[0].codes, stores[0].words
-        elif isinstance(reader.column, Numeric) and reader.column.to_find:
-            image, words = stores[0].read_all(), ()
-            codes = lambda block: number_codes(image[block])  # noqa: E731
-        else:
+    def _count(self, reader, stores, count, size):
+        """Return the sums over blocks of what a function counts in cells, or None as in `_look`."""
+        if not reader.column.to_find or not isinstance(reader.column, Discovered | Numeric):
             return None
-        of_words = self._of_words(words, of_word, np.int32) if of_word else None
-        blocks = (count_cells(codes(block), places, size, of_words) for block in slices(self.held, _CODED))
-        return sum(blocks, np.zeros(size, np.int64))
+        image = stores[0].compact() if isinstance(reader.column, Discovered) else stores[0].read_all()
+        blocks = (image[block] for block in slices(self.held, _CODED))
+        cells = blocks if isinstance(reader.column, Discovered) else map(number_codes, blocks)
+        return sum(map(count, cells), np.zeros(size, np.int64))
 
     def _of_words(self, words, of_word, dtype):
         """Return what a function gives for each word."""
@@ -280,10 +278,10 @@ class Encoding:
         """Return the codes of a stored image, by the reader of the discovered column."""
         codes = self._storage(_dtype(made))
         if isinstance(reader.column, Discovered):
-            fixed, of_word = codes_by_facts(made, _dtype(made))
-            of_words = self._of_words(store.words, of_word, fixed.values.dtype)
+            fixed, of_word = codes_by_facts(made)
+            of_words, image = self._of_words(store.words, of_word, np.uint16), store.compact()
             for block in slices(self.held, _CODED):
-                codes.append(look_up_codes(store.codes(block), fixed, of_words))
+                codes.append(fixed.take(image[block], _dtype(made), of_words))
             return codes
         image = store.read_all()
         for block in slices(self.held, _CODED):
@@ -434,8 +432,8 @@ class _Cells(_Reader):
 
     def codes(self, made, image):
         cells, words = image
-        fixed, of_word = codes_by_facts(made, _dtype(made))
-        return look_up_codes(cells, fixed, np.fromiter(map(of_word, words), fixed.values.dtype, len(words)))
+        fixed, of_word = codes_by_facts(made)
+        return fixed.take(cells, _dtype(made), np.fromiter(map(of_word, words), np.uint16, len(words)))
 
 
 READERS: dict[type, Callable] = {Numeric: _Numbers, Category: _Texts, Boolean: _Truths, Date: _Days, Discovered: _Cells}

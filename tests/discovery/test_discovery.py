@@ -522,7 +522,7 @@ def test_labels_weigh_more_where_a_rare_one_would_be_missed():
 def test_groups_of_words_are_fixed():
     assert [word_group(word) for word in ("", "clerk", "smith")] == [0, 20, 43]
     numbers = number_codes(np.array([-1e9, -1, 0, 1e-6, 1, 1.5, 2, 2.5, 1e300]))
-    groups = Runs.of(fixed_groups(np.arange(GROUPS)), np.int64).take(numbers)
+    groups = Runs.of(fixed_groups(np.arange(GROUPS))).take(numbers)
     assert groups.tolist() == [59, 45, 0, 1, 8, 9, 9, 10, 40]
     table = pa.table({"x": ["a", "clerk", "0", "1.5", None]})
     column = Discovered("x", values=("a",), groups=GROUPS, cells=True)  # as in models of former versions

@@ -19,6 +19,7 @@ from fuzz import Fuzz, Stop
 from dpfast.kernels import (
     bits,
     capped_scaling,
+    cells,
     codes,
     cpu,
     grid,
@@ -53,6 +54,12 @@ def plain(fuzz):
     columns = call(codes.Columns, (column,), np.array([3]))
     call(columns.part, 0, 2)
     call(codes.matches, columns, [[0, 0, 1]])
+    stored, starts, values = np.array([0, 2, 4], np.int8), np.array([0, 9]), np.array([1, 2], np.uint16)
+    call(cells.compact, call(cells.of_numbers, np.ones(3)))
+    call(cells.expand, stored)
+    call(cells.survey, stored, np.zeros(cells.DATES, np.uint8))
+    call(cells.count, stored, starts, values, 3, values)
+    call(cells.take, stored, starts, values, values, True)
     call(cpu.use, cpu.level())
     call(grid.unit_sum, np.zeros(3), 8)
     call(levels.draw, np.zeros(3, np.int32), Fraction(1, 2), rng)
