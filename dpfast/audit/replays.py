@@ -29,8 +29,9 @@ import math
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
@@ -39,7 +40,7 @@ import numpy as np
 from dpfast.accounting import Budget, Cost
 from dpfast.accounting.claims.composition import Composed
 from dpfast.accounting.curves.searches import largest
-from dpfast.audit.traces import Traces, global_values, reachable, watch
+from dpfast.audit.traces import Traces, global_values, process_values, reachable, watch
 from dpfast.mechanisms.draws import Question, recording
 
 _SLACK = 1e-6  # by which floats of accounting may differ
@@ -146,45 +147,52 @@ def replay(
     >>> found.holds, found.ratio > 0.5
     (True, True)
     """
-    return replay_closely(estimator, table, neighbor, given, fit=fit, seed=seed, closely=False)
+    return replay_closely(estimator, table, [neighbor], given, fit=fit, seed=seed, closely=False)[0]
 
 
 def replay_closely(
     estimator: Any,
     table: Any,
-    neighbor: Any,
+    neighbors: Sequence[Any],
     given: Mapping[str, Any] = MappingProxyType({}),
     *,
     fit: Callable[..., Any] | None = None,
     seed: int = 0,
     closely: bool = True,
     variables: bool = True,
-) -> Replay:
-    """Return a replay that also compares what the fits leave elsewhere, if `closely`.
+    interrupted: int | None = None,
+) -> list[Replay]:
+    """Return a replay for each neighbor of one table, which is fitted once; other parameters are those of `replay`.
 
-    This is whatever is reachable from the estimator, log records, files, what is written to standard output and error
-    by other code than Python's, and with `variables` those of its modules. For fits of tables in memory, which need
-    none of these. A ratio of at most 1 is then given as 1. The other parameters are those of `replay`.
+    If `closely`, replays also compare what the fits leave elsewhere: whatever is reachable from the estimator, log
+    records, files, what other code than Python's writes to standard output and error, what all code of the process can
+    read, and with `variables` those of its modules. For fits of tables in memory, which need none of these. A ratio of
+    at most 1 is then given as 1. All fits are interrupted after the question with the number `interrupted`, if given.
     """
     tape: list[tuple[Question, str, Any, Any]] = []
     placed: list[dict[int, int]] = []
-    runs: list[_Run] = []
-    for arguments in (table, neighbor):
-        recorder = _Recorder(tape, placed, bool(runs), np.random.default_rng(seed))
+
+    def run_of(arguments, second):
+        recorder = _Recorder(tape, placed, second, np.random.default_rng(seed), interrupted)
         model, watched = _copy_estimator(estimator, recorder)
         if not closely:
-            runs.append(_run(model, arguments, given, fit, recorder, watched))
-            continue
+            return _run(model, arguments, given, fit, recorder, watched)
         with watch() as traces:
-            runs.append(_run(model, arguments, given, fit, recorder, watched))
-        runs[-1].leave(traces, variables)
-    first, second = runs
+            run = _run(model, arguments, given, fit, recorder, watched)
+        run.leave(traces, variables)
+        return run
+
+    first = run_of(table, False)
     epsilon, delta = _claim_of(first.model, estimator)
-    ratio, question, ratios = _largest_ratio(tape, second.recorder.asked, epsilon, delta, exactly=not closely)
-    planned = _largest_of_plan(tape, second.recorder)
-    differences = tuple(_differences(first, second, epsilon, delta))
-    refusal = first.raised if first.raised == second.raised else ""
-    return Replay(epsilon, delta, ratio, question, ratios, differences, refusal, planned)
+    found = []
+    for neighbor in neighbors:
+        second = run_of(neighbor, True)
+        ratio, question, ratios = _largest_ratio(tape, second.recorder.asked, epsilon, delta, exactly=not closely)
+        planned = _largest_of_plan(tape, second.recorder)
+        differences = tuple(_differences(first, second, epsilon, delta))
+        refusal = first.raised if first.raised == second.raised else ""
+        found.append(Replay(epsilon, delta, ratio, question, ratios, differences, refusal, planned))
+    return found
 
 
 # ---- a run -----------------------------------------------------------------------------------------------------------
@@ -218,7 +226,7 @@ class _Watched(Budget):
 class _Recorder:
     """Records questions and answers, or gives the recorded answers back."""
 
-    def __init__(self, tape, placed, given_back, rng):
+    def __init__(self, tape, placed, given_back, rng, interrupted):
         self._tape, self._given_back, self.rng, self._fresh = tape, given_back, rng, _state(rng)
         self._placed, self._used = placed, iter(placed)  # the ranks of names in the first fit, call by call
         self.asked: list[Question] = []
@@ -227,6 +235,7 @@ class _Recorder:
         self.most: dict[int, float] = {}  # what questions cost at most, by the plan
         self.names: dict[int, str] = {}  # of the releases that questions are of
         self._next: tuple[str, float] | None = None
+        self._interrupted = interrupted
 
     def plan(self, name, most):
         self._next = name, most
@@ -270,7 +279,14 @@ class _Recorder:
         if rng is self.rng:
             rng.bit_generator.state = after
         self.asked.append(question)
+        if self.interrupts:
+            raise KeyboardInterrupt
         return answer
+
+    @property
+    def interrupts(self) -> bool:
+        """Return whether the question was the last one before an interruption."""
+        return len(self.asked) == self._interrupted
 
 
 @dataclass
@@ -293,6 +309,7 @@ class _Run:
             "what is written": texts | traces.files,
             "what the model refers to": reachable(self.model, leave_out=parameters),
             "a variable of its modules": global_values(self.model) if variables else {},
+            "the state of the process": process_values(),
         }
 
     @property
@@ -311,6 +328,9 @@ def _run(model, arguments, given, fit, recorder, watched):
                 _fit(model, arguments, given, fit)
         except _Strayed as strayed:
             run.strayed = str(strayed)
+        except KeyboardInterrupt:
+            if not recorder.interrupts:
+                raise
         except Exception as error:
             run.raised = f"{type(error).__name__}: {error}"
     warned = "".join(f"{each.category.__name__}: {each.message}\n" for each in told)
@@ -416,7 +436,7 @@ def _ratio(moved: list[Cost], claims, epsilon: float, delta: float, exactly: boo
         if math.inf in sizes:
             return math.inf
         grown = [Cost(cost.kind, size, cost.times, cost.delta) for cost, size in zip(moved, sizes, strict=True)]
-        return Composed([*fixed, *grown]).delta(epsilon * (1 + _SLACK / 2))
+        return _delta_of((*fixed, *grown), epsilon * (1 + _SLACK / 2))
 
     most = delta * (1 + _SLACK / 2)
     if delta < 0 or delta_at(0.0) > most:
@@ -427,6 +447,11 @@ def _ratio(moved: list[Cost], claims, epsilon: float, delta: float, exactly: boo
         return 1.0
     factor = largest(delta_at, most)
     return 1 / factor if factor else math.inf
+
+
+@lru_cache(1024)  # replays of one learner move its questions by the same few sizes
+def _delta_of(costs: tuple[Cost, ...], epsilon: float) -> float:
+    return Composed(costs).delta(epsilon)
 
 
 def _differences(first: _Run, second: _Run, epsilon: float, delta: float) -> Iterator[str]:
@@ -471,7 +496,8 @@ def _differences(first: _Run, second: _Run, epsilon: float, delta: float) -> Ite
 
 def _unlike_values(what: str, one: dict[str, Any], other: dict[str, Any]) -> Iterator[str]:
     """Yield the first difference of two lists of values by names, and how many more there are."""
-    names = [name for name in {**one, **other} if _without_time(one.get(name)) != _without_time(other.get(name))]
+    names = [name for name in {**one, **other} if one.get(name) != other.get(name)]
+    names = [name for name in names if _without_time(one.get(name)) != _without_time(other.get(name))]
     if names:
         more = f", as {len(names) - 1} more" if len(names) > 1 else ""
         yield f"{what} differs: {names[0]}{more} ({one.get(names[0])!r:.100} and {other.get(names[0])!r:.100})"

@@ -1,16 +1,20 @@
 """What a fit leaves besides what its model publishes: text, log records, files, and whatever an object refers to.
 
-`watch` records the first three, and `reachable` lists the values that a Python program can get at from an object.
+`watch` records the first three, and `reachable` lists the values that a Python program can get at from an object;
+`global_values` and `process_values` those that need none.
 """
 
 import contextlib
+import contextvars
 import functools
 import gc
 import io
 import logging
 import os
+import random
 import sys
 import tempfile
+import threading
 import types
 import weakref
 from collections.abc import Iterator, Mapping
@@ -171,6 +175,19 @@ def global_values(value: Any) -> dict[str, Any]:
             for variable, each in list(vars(sys.modules[name]).items()):
                 if not (variable.startswith("__") and variable.endswith("__")):
                     walk.go(each, f"{name}.{variable}")
+    return walk.found
+
+
+def process_values() -> dict[str, Any]:
+    """Return what all code of the process can read: environment, generators, context variables, names of threads."""
+    walk = _Walk()
+    walk.go(dict(os.environ), "os.environ")
+    walk.go(os.getcwd(), "os.getcwd()")
+    walk.go(threading.current_thread().name, "the name of the thread")
+    walk.go(repr(random.getstate()), "random.getstate()")
+    walk.go(np.random.get_state(), "np.random.get_state()")  # noqa: NPY002 - what other code may have set
+    for variable, value in contextvars.copy_context().items():
+        walk.go(value, f"the context variable {variable.name}")
     return walk.found
 
 

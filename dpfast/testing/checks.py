@@ -27,15 +27,16 @@ from dpfast.parts import MemoryParts
 from dpfast.parts.blocks import one_thread
 from dpfast.testing.questions import find_sum_that_is_none
 from dpfast.testing.tables import (
+    MANY,
     MOST_ROWS,
     ROWS,
     SCHEMA,
-    Pair,
+    Case,
     bits,
+    cases,
     frame,
-    neighbors,
     numbers,
-    random_neighbors,
+    random_cases,
     tied,
 )
 
@@ -74,18 +75,21 @@ def check_private_estimator(estimator: Any, *, thorough: bool = False, seed: int
     - **replays**: fits on hostile neighbouring tables, under both relations, for rows and for persons, of two classes
       and three, with a schema and without one, with little noise and with much, get the same answers
       (`dpfast.audit.replay`): one row moves no release by more than its plan states and than was charged, and nothing
-      else differs, in attributes, in whatever the estimator refers to, in the variables of its modules, in text, logs
-      and files. Noise that was forgotten, a row's value in an attribute, a sum whose sensitivity is larger than
-      planned, and a number of rounds that depends on rows are found so;
-    - **sums**: each answer of a table is the sum of the answers for its rows one by one;
+      else differs, in attributes, in whatever the estimator refers to, in the variables of its modules and of the
+      process, in text, logs and files. A row may also lose its label, if the learner allows it. Noise that was
+      forgotten, a row's value in an attribute, a sum whose sensitivity is larger than planned, and a number of rounds
+      that depends on rows are found so;
+    - **sums**: each answer of a table is the sum of the answers for its rows one by one, and that of 36,000 rows the
+      sum of those for 400 parts;
     - **refusals**: a fit that is refused changes no attribute, draws nothing and charges nothing;
     - **interruptions**: a fit that is interrupted at any release keeps what it released, with its claim, and no round
-      is lost;
+      is lost; on a neighbour it is the same;
     - **files**: a saved model, a pickled one and a copy have the same attributes, parameters, predictions
       and scores, for two classes and three, with a schema and without, and a damaged file is refused;
-    - **classes**: there is a score and a probability for each class;
+    - **classes**: there is a score and a probability for each class, the same beside whatever other rows;
     - **sources**: an array, a sparse matrix, a frame, an Arrow table, a CSV file and parts give one model;
-    - **names**: columns are those of the fit, in their order, and parameters are those of the constructor;
+    - **names**: columns are those of the fit, in their order, parameters are those of the constructor, and a fit
+      changes none;
     - **determinism**: a seed gives one model, for any number of threads.
 
     Passing them proves nothing: a proof of the sensitivity of each release remains the author's. A relation or a kind
@@ -157,29 +161,32 @@ def check_replays(estimator: Any) -> str:
     several = estimator.__sklearn_tags__().classifier_tags.multi_class
     withstood = 0
     for relation in _RELATIONS:
-        pairs = neighbors(relation, _takes_units(estimator, relation), hasattr(estimator, "schema"), several)
-        for k, pair in enumerate(pairs):
-            withstood += _replays(estimator, relation, pair, fully=k % 3 == 0)
+        unlabelled = _leaves_labels_out(estimator)
+        units = "units" in inspect.signature(estimator.fit).parameters and (unlabelled or relation == "add-remove")
+        tables = cases(relation, units, unlabelled, hasattr(estimator, "schema"), several)
+        for k, case in enumerate(tables):
+            withstood += _replays(estimator, relation, case, k)
     if not withstood:
         raise AssertionError("replay: every table was refused")
     return f"replays of {withstood} pairs of neighbouring tables"
 
 
-def _replays(estimator: Any, relation: str, pair: Pair, fully: bool = True) -> int:
-    """Return how many replays of a pair withstood, if `fully` with several epsilons.
+def _replays(estimator: Any, relation: str, case: Case, k: int = 0) -> int:
+    """Return how many replays of a case withstood, of which one in three has several epsilons.
 
     With little noise the releases follow the rows; with much of it they are large, and so is what follows from them.
     """
     withstood = 0
-    for times in _EPSILONS if fully else _EPSILONS[:1]:
+    for times in _EPSILONS if len(case.neighbors) > 1 or k % 3 == 0 else _EPSILONS[:1]:
         epsilon = {} if times == 1 else {"epsilon": times * estimator.epsilon}
-        copied = _with(estimator, neighbors=relation, **pair.parameters, **epsilon)
-        found = replay_closely(copied, pair.table, pair.neighbor, seed=_SEED, variables=fully and times == 1)
-        if found.refusal and not found.differences:
-            continue
-        if not found.holds:
-            raise AssertionError(f"replay ({relation}, {pair.what}): {found}")
-        withstood += 1
+        copied = _with(estimator, neighbors=relation, **case.parameters, **epsilon)
+        others = case.neighbors if times == 1 else [case.neighbors[k % len(case.neighbors)]]
+        for found in replay_closely(copied, case.table, others, seed=_SEED, variables=k % 3 == 0 and times == 1):
+            if found.refusal and not found.differences:
+                continue
+            if not found.holds:
+                raise AssertionError(f"replay ({relation}, {case.what}): {found}")
+            withstood += 1
     return withstood
 
 
@@ -188,9 +195,9 @@ def check_random_tables(estimator: Any, seed: int) -> str:
     several = estimator.__sklearn_tags__().classifier_tags.multi_class
     withstood, rng = 0, np.random.default_rng(seed)
     for relation in _RELATIONS:
-        for pair in random_neighbors(relation, hasattr(estimator, "schema"), several, rng):
+        for case in random_cases(relation, hasattr(estimator, "schema"), several, rng):
             try:
-                withstood += _replays(estimator, relation, pair)
+                withstood += _replays(estimator, relation, case)
             except AssertionError as error:
                 raise AssertionError(f"{error} (thorough, seed={seed})") from error
     return f"replays of {withstood} pairs of random tables, up to {MOST_ROWS:,} rows, with seed {seed}"
@@ -201,8 +208,10 @@ def check_sums(estimator: Any) -> None:
     irregular, y = numbers(2, d=37)
     tables = {"irregular numbers": (irregular, y), "rows alike": (np.tile(irregular[:1], (len(y), 1)), y)}
     tables["labels tied"] = tied(2, 1, 1)
+    many = np.arange(MANY)
+    tables["many rows"] = (bits()[0][many % ROWS], many * 16 // MANY // 15)
     for what, (X, y) in tables.items():
-        found = find_sum_that_is_none(lambda source: _fit(estimator, source), X, y)
+        found = find_sum_that_is_none(lambda source: _fit(estimator, source), X, y, parts=min(len(y), 400))
         if found:
             raise AssertionError(f"sums ({what}): {found}")
 
@@ -268,7 +277,7 @@ class _Interrupter:
 
 
 def check_interruptions(estimator: Any) -> None:
-    """Check that a fit that is interrupted at any release is a model that says what was paid for."""
+    """Check that a fit that is interrupted at any release is a model that says what was paid for, and no more."""
     X, y = bits()
     whole = _Interrupter(0, False)
     with recording(whole), _watched_rounds():
@@ -290,6 +299,11 @@ def check_interruptions(estimator: Any) -> None:
             else:
                 raise AssertionError(f"{what}: it was lost, and the fit went on")
             _check_kept(model, budget, what, several and at == whole.asked)
+    case = next(cases(estimator.neighbors, units=False, unlabelled=False, schema=False))
+    for at in steps if len(steps) <= 6 else [*steps[:4], *steps[-2:]]:
+        for found in replay_closely(estimator, case.table, case.neighbors[:1], seed=_SEED, interrupted=at):
+            if not found.holds:
+                raise AssertionError(f"interruption (after answer {at} of {whole.asked}): {found}")
 
 
 @contextmanager
@@ -396,6 +410,11 @@ def check_classes(estimator: Any) -> None:
                 raise AssertionError(f"classes ({table}): {method} must have shape {shape}, got {found}")
         if not {*model.predict(X).tolist()} <= {*model.classes_.tolist()}:
             raise AssertionError(f"classes ({table}): predict must give labels of the fit")
+        for method in ("predict", "decision_function", "predict_proba"):
+            if hasattr(model, method):
+                some = getattr(model, method)(X[1::2])
+                if not np.array_equal(some, getattr(model, method)(X)[1::2]):
+                    raise AssertionError(f"classes ({table}): {method} gives a row another answer beside other rows")
 
 
 def check_sources(estimator: Any) -> None:
@@ -444,7 +463,12 @@ def check_names(estimator: Any) -> None:
     if not set(parameters) <= known:
         raise AssertionError(f"names: {sorted(set(parameters) - known)} are no parameters of the constructor")
     X, y = bits()
-    model = _fit(estimator)
+    model = _with(estimator, random_state=_SEED)
+    before = model.get_params()
+    model.fit(X, y, classes=[0, 1])
+    changed = sorted(name for name, value in model.get_params().items() if value is not before[name])
+    if changed:
+        raise AssertionError(f"names: a fit changed its parameters: {', '.join(changed)}")
     if model.n_features_in_ != X.shape[1] or model.classes_.tolist() != [0, 1]:
         raise AssertionError("names: n_features_in_ and classes_ must be those of the table")
     _check_refuses(model, X[:, :2], "names: rows with fewer columns than those of the fit")
@@ -495,10 +519,9 @@ def _fit(estimator, arguments=None, **parameters):
     return _with(estimator, random_state=_SEED, **parameters).fit(*(arguments or bits()), classes=[0, 1])
 
 
-def _takes_units(estimator, relation):
-    """Return whether units may have several rows; their number is private, which not all learners allow."""
-    spares = relation == "add-remove" or getattr(estimator, "spares_unlabelled", True)
-    return "units" in inspect.signature(estimator.fit).parameters and spares
+def _leaves_labels_out(estimator):
+    """Return whether rows may be without a label, and units with fewer rows than others, under "replace"."""
+    return bool(getattr(estimator, "spares_unlabelled", True))
 
 
 def _check_same(what, one, other):

@@ -20,7 +20,7 @@ Fit = Callable[[Any], Any]
 _CLOSELY = 2  # questions of each name that are asked with other arguments
 
 
-def find_sum_that_is_none(fit: Fit, X: Any, y: np.ndarray) -> str:
+def find_sum_that_is_none(fit: Fit, X: Any, y: np.ndarray, parts: int) -> str:
     """Return how a question's answer for a table differs from the sum over its rows; empty if none does.
 
     Parameters
@@ -29,9 +29,11 @@ def find_sum_that_is_none(fit: Fit, X: Any, y: np.ndarray) -> str:
         Fits the learner, with a seed, on arguments of `fit` as a tuple.
     X, y : ndarray
         A table with several rows.
+    parts : int
+        How many parts of consecutive rows are asked one by one; each row is one if there are as many.
     """
     answers: list[list] = []
-    rows = [slice(k, k + 1) for k in range(len(y))]
+    rows = np.array_split(np.arange(len(y)), parts)
     for source in ((X, y), (MemoryParts([(X[each], y[each]) for each in rows]),)):
         with _asking(X, answers):
             try:
@@ -43,7 +45,7 @@ def find_sum_that_is_none(fit: Fit, X: Any, y: np.ndarray) -> str:
     whole, single = answers
     for (name, one), (_, other) in zip(whole, single, strict=False):
         if not _same(one, other):
-            return f"{name} is {one!r:.60} for a table, and {other!r:.60} as the sum over its rows one by one"
+            return f"{name} is {one!r:.60} for a table, and {other!r:.60} as the sum over its parts"
     return "" if len(whole) == len(single) else "the number of questions depends on the parts of a table"
 
 

@@ -9,6 +9,7 @@ from dpfast.tables.columns import Boolean, Category, Numeric
 from dpfast.tables.schema import Label, Schema
 
 ROWS, MOST_ROWS = 24, 3000  # of the tables, and of random ones
+MANY = 36_000  # of a table whose larger class has more rows than int16 can count
 SCHEMA = Schema(
     [
         Numeric("age", 0, 100, edges=8),
@@ -22,12 +23,12 @@ _OLD, _YOUNG = [95.0, 45.0, "clerk", True], [5.0, float("nan"), "baker", False]
 _ODD = [1e308, -1e308, "a word that no other row has", False]
 
 
-class Pair(NamedTuple):
-    """A table and a neighbour as arguments of `fit`, and parameters for both."""
+class Case(NamedTuple):
+    """A table and neighbours of it as arguments of `fit`, and parameters for all of them."""
 
     what: str
     table: dict[str, Any]
-    neighbor: dict[str, Any]
+    neighbors: list[dict[str, Any]]
     parameters: dict[str, Any] = {}  # noqa: RUF012 - never changed in place
 
 
@@ -57,27 +58,27 @@ def frame(n: int = ROWS) -> Any:
     return table.astype({"smokes": bool, "buys": np.int64})
 
 
-def neighbors(relation: str, units: bool, schema: bool, several: bool = False) -> Iterator[Pair]:
-    """Yield tables with neighbours under a relation, for learners of units, with a schema, of several classes.
+def cases(relation: str, units: bool, unlabelled: bool, schema: bool, several: bool = False) -> Iterator[Case]:
+    """Yield tables with neighbours under a relation.
 
-    The last rows, one or both of a person, are replaced by their opposites, by zeros and by rows of another label, or
-    are left out. The other rows are of all kinds, or all alike, or such that all counts are equal.
+    For learners that take units, rows without a label, a schema, and several classes. The last rows, one or both of a
+    person, are replaced by their opposites, by zeros, by rows of another label and of none, or are left out. The other
+    rows are of all kinds, or all alike, or such that all counts are equal.
     """
     for rows in (1, 2) if units else (1,):
         who = "row" if rows == 1 else "person of two rows"
-        for what, table, others in _of_arrays(relation, rows, several):
-            for other in others:
-                k = int(max(table[1].max(), 1)) + 1
-                before, after = (_arguments(X, y, rows, [*range(k)]) for X, y in (table, other))
-                yield Pair(f"{what}, one {who}", before, after)
+        for what, table, others in _of_arrays(relation, rows, several, unlabelled):
+            k = int(max(table[1].max(), 1)) + 1
+            first, *rest = (_arguments(X, y, rows, [*range(k)]) for X, y in (table, *others))
+            yield Case(f"{what}, one {who}", first, rest)
         if schema:
             for declared in (SCHEMA, None):
                 what = f"frame {'with' if declared else 'without'} a schema, {rows} of its rows"
-                for other in _of_frame(relation, rows):
-                    before, after = (
-                        _arguments(each.drop(columns="buys"), each["buys"], rows) for each in (frame(), other)
-                    )
-                    yield Pair(what, before, after, {"schema": declared})
+                first, *rest = (
+                    _arguments(each.drop(columns="buys"), each["buys"], rows)
+                    for each in (frame(), *_of_frame(relation, rows))
+                )
+                yield Case(what, first, rest, {"schema": declared})
 
 
 def _arguments(X: Any, y: Any, rows: int, classes: Any = (0, 1)) -> dict[str, Any]:
@@ -86,7 +87,7 @@ def _arguments(X: Any, y: Any, rows: int, classes: Any = (0, 1)) -> dict[str, An
     return {"X": X, "y": y, "classes": [*classes], **units}
 
 
-def _of_arrays(relation, rows, several):
+def _of_arrays(relation, rows, several, unlabelled):
     """Yield names, arrays with labels, and neighbours of which the last rows differ."""
     mixed, labels = bits()
     mixed[-rows:], labels[-rows:] = 1, 1
@@ -97,6 +98,10 @@ def _of_arrays(relation, rows, several):
         (mixed, labels),
         _changed(relation, rows, mixed, labels, [(1 - mixed[-1], 0), (1 - mixed[-1], 1), (mixed[-1], 0)]),
     )
+    if unlabelled and relation == "replace":
+        some = labels.astype(np.float64)
+        none = (mixed[-1], np.nan), (1 - mixed[-1], np.nan)
+        yield "bits and a label less", (mixed, some), _changed(relation, rows, mixed, some, none)
     alike = np.ones_like(mixed)
     yield (
         "rows alike",
@@ -157,7 +162,7 @@ def _of_frame(relation, rows):
         yield other.astype({"smokes": bool, "buys": np.int64})
 
 
-def random_neighbors(relation: str, schema: bool, several: bool, rng: np.random.Generator) -> Iterator[Pair]:
+def random_cases(relation: str, schema: bool, several: bool, rng: np.random.Generator) -> Iterator[Case]:
     """Yield random tables, of up to `MOST_ROWS` rows and 12 columns, with neighbours under a relation."""
     for k in range(24):
         n, d = int(rng.choice([30, 300, 1100, MOST_ROWS])), int(rng.integers(1, 13))
@@ -172,9 +177,9 @@ def random_neighbors(relation: str, schema: bool, several: bool, rng: np.random.
         elif k % 2:
             after[0][-1] = -X[-2]
         what = f"{n} random rows ({kind}), {d} columns, {classes} classes"
-        yield Pair(what, *(_arguments(*each, 1, range(classes)) for each in (before, after)))
+        yield Case(what, _arguments(*before, 1, range(classes)), [_arguments(*after, 1, range(classes))])
         if schema and k % 4 == 0:
-            yield Pair(f"frame, {what}", *(_as_frame(*each, classes) for each in (before, after)))
+            yield Case(f"frame, {what}", _as_frame(*before, classes), [_as_frame(*after, classes)])
 
 
 def _random_rows(kind, n, d, rng):

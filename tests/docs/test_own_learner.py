@@ -106,7 +106,7 @@ def test_a_row_moves_its_histogram_by_nearly_what_was_charged_and_no_more(bayes,
 PAGE = EXAMPLE.parents[1] / "guides/own_learner.md"
 
 
-@pytest.mark.parametrize("name", ["MostFrequent", "Perceptron"])
+@pytest.mark.parametrize("name", ["MostFrequent", "AveragedPerceptron"])
 def test_the_learners_of_the_page_pass_their_checks(name):
     """They are of a module, whose classes can be pickled."""
     examples = doctest.DocTestParser().get_examples(PAGE.read_text(encoding="utf-8"))

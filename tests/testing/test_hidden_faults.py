@@ -28,7 +28,7 @@ from dpfast.base import (
     sqrt_up,
 )
 from dpfast.kernels import reals
-from dpfast.testing import check_private_estimator
+from dpfast.testing import check_private_estimator, checks
 
 
 def class_counts(piece, n_classes):
@@ -369,7 +369,6 @@ class TwiceBeyondAThousand(SoundShares):
 
 FAULTS = {
     RawArgmax: "top",
-    StatisticOfAPiece: "replay|sums",
     ThirdClassTwice: "3 classes",
     InAPrivateObject: "_box.content",
     InAClosure: "_later.closure",
@@ -385,6 +384,9 @@ FAULTS = {
     CentroidsWithTheRoot: "opposite rows",
     StopsEarly: "question|replay",
     GradientWithTheRoot: "moved by at most",
+}
+NO_SUMS = {
+    StatisticOfAPiece: "sums",
     ProductByBlas: "sums .*: above with other public arguments",
 }
 
@@ -395,14 +397,26 @@ def test_a_hidden_fault_is_found(learner):
         check_private_estimator(learner())
 
 
-@pytest.mark.parametrize("learner", [SoundShares, ProductByRow, ClippedMeans], ids=lambda each: each.__name__)
+@pytest.mark.parametrize("learner", NO_SUMS, ids=lambda each: each.__name__)
+def test_a_question_whose_answers_do_not_add_up_is_found(learner):
+    with pytest.raises(AssertionError, match=NO_SUMS[learner]):
+        checks.check_sums(learner())
+
+
+@pytest.mark.parametrize("learner", [ProductByRow, ClippedMeans], ids=lambda each: each.__name__)
 def test_a_sound_learner_passes(learner):
     checked = check_private_estimator(learner())
     assert str(checked).startswith(f"{learner.__name__} passed: ")
     assert "cannot see" in str(checked)
 
 
-def test_a_fault_of_large_tables_is_found_by_a_thorough_check_that_names_its_seed():
-    assert check_private_estimator(TwiceBeyondAThousand()).seed is None
+def test_a_fault_of_large_tables_is_found_in_random_ones_whose_seed_it_names():
     with pytest.raises(AssertionError, match=r"thorough, seed=3\)"):
-        check_private_estimator(TwiceBeyondAThousand(), thorough=True, seed=3)
+        checks.check_random_tables(TwiceBeyondAThousand(), seed=3)
+
+
+def test_a_thorough_check_makes_random_tables_last(monkeypatch):
+    monkeypatch.setattr(checks, "CHECKS", ())
+    monkeypatch.setattr(checks, "check_random_tables", lambda estimator, seed: f"seed {seed}")
+    assert check_private_estimator(SoundShares(), thorough=True, seed=3).tried == ("seed 3",)
+    assert check_private_estimator(SoundShares()).seed is None
