@@ -80,6 +80,7 @@ KERNELS = {  # dpfast/kernels/<name>.pyx over these of csrc/
     "levels": ["levels", "draw", "dpf_cpu"],
     "cover": ["cover", "bits", "bits_count", "dpf_cpu"],
     "scores": ["scores", "bits_count", "dpf_cpu"],
+    "bins": ["bins", "dpf_cpu"],
     "grid": ["grid", "dpf_cpu"],
     "reals": ["reals", "dpf_cpu"],
     "multiplicative_weights": ["multiplicative_weights", "draw", "dpf_cpu"],

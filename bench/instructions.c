@@ -471,12 +471,13 @@ static void capped_scaling_project(bool measuring) {
 }
 
 static void trees_leaves(bool measuring) {
-    enum { TREES = 16, DEPTH = 4, NODES = (1 << DEPTH) - 1, COLUMNS = 8 };
+    enum { TREES = 16, DEPTH = 4, NODES = (1 << DEPTH) - 1, COLUMNS = 8, EACH = 8, QUESTIONS = COLUMNS * EACH };
     static const uint8_t *column[COLUMNS];
-    static uint32_t *asked;
-    static uint8_t *threshold, *scratch, *leaf;
+    static uint32_t *asked, *node;
+    static uint8_t *threshold, *leaf;
+    static uint64_t *answer;
     if (measuring) {
-        dpf_trees_leaves(column, asked, threshold, TREES, DEPTH, N, N, scratch, leaf);
+        dpf_trees_leaves(column, asked, threshold, QUESTIONS, node, TREES, DEPTH, N, N, answer, leaf);
         return;
     }
     uint64_t state = 10;
@@ -485,9 +486,10 @@ static void trees_leaves(bool measuring) {
         for (size_t i = 0; i < N; i++) bytes[i] = (uint8_t)mix(&state);
         column[j] = bytes;
     }
-    asked = zeros(TREES * NODES, 4), threshold = zeros(TREES * NODES, 1);
-    for (size_t q = 0; q < TREES * NODES; q++) asked[q] = mix(&state) % COLUMNS, threshold[q] = (uint8_t)mix(&state);
-    scratch = zeros(NODES * DPF_TREES_BLOCK, 1);
+    asked = zeros(QUESTIONS, 4), threshold = zeros(QUESTIONS, 1), node = zeros(TREES * NODES, 4);
+    for (uint32_t q = 0; q < QUESTIONS; q++) asked[q] = q / EACH, threshold[q] = (uint8_t)mix(&state);
+    for (size_t q = 0; q < TREES * NODES; q++) node[q] = mix(&state) % QUESTIONS;
+    answer = zeros(QUESTIONS * DPF_TREES_WORDS, 8);
     leaf = zeros(TREES * N, 1);
 }
 

@@ -10,22 +10,25 @@
 
 #include "dpf.h"
 
-enum { DPF_TREES_DEPTH = 8, DPF_TREES_BLOCK = 512 };
+enum { DPF_TREES_DEPTH = 8, DPF_TREES_WORDS = 8 };
 
 /*
  * leaf[t * stride + i] = the leaf of row i in tree t.
  *
  *   column     columns of n bytes               read
- *   asked      trees * (2^depth - 1)            the column that each node reads
- *   threshold  trees * (2^depth - 1)
- *   scratch    (2^depth - 1) * DPF_TREES_BLOCK  scratch
+ *   asked      questions                        the column that each question reads
+ *   threshold  questions
+ *   node       trees * (2^depth - 1)            the question of each node
+ *   answer     questions * DPF_TREES_WORDS      scratch
  *   leaf       trees runs of n, `stride` apart  written, may not overlap the inputs
  *
- * Requires 1 <= depth <= DPF_TREES_DEPTH and stride >= n. Cost: for each row and node, a comparison and a choice of
- * bytes, a vector of rows at a time; all nodes of a tree are evaluated, so that no row waits for a branch.
+ * Requires 1 <= depth <= DPF_TREES_DEPTH and stride >= n. Nodes of several trees that ask the same share a question. All
+ * questions are answered for 512 rows at a time, a bit for each, and trees choose among answers, 64 rows in a word. Cost
+ * for each row: a comparison for each question, and for each node one bit that is chosen among two.
  */
-void dpf_trees_leaves(const uint8_t *const *column, const uint32_t *asked, const uint8_t *threshold, size_t trees,
-                      size_t depth, size_t n, size_t stride, uint8_t *DPF_RESTRICT scratch, uint8_t *DPF_RESTRICT leaf);
+void dpf_trees_leaves(const uint8_t *const *column, const uint32_t *asked, const uint8_t *threshold, size_t questions,
+                      const uint32_t *node, size_t trees, size_t depth, size_t n, size_t stride,
+                      uint64_t *DPF_RESTRICT answer, uint8_t *DPF_RESTRICT leaf);
 
 /*
  * threshold[t * nodes + q] = the byte of rank (size_t)(m * quantile[t * nodes + q]) among those of the m rows that reach

@@ -1,15 +1,16 @@
 """Complete binary trees over columns of bytes: their leaves, and thresholds at quantiles. See csrc/trees.h."""
 import numpy as np
 
-from libc.stdint cimport uint8_t, uint32_t
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
 
 
 cdef extern from "trees.h" nogil:
     enum: DPF_TREES_DEPTH
-    enum: DPF_TREES_BLOCK
-    void dpf_trees_leaves(const uint8_t *const *column, const uint32_t *asked, const uint8_t *threshold, size_t trees,
-                          size_t depth, size_t n, size_t stride, uint8_t *scratch, uint8_t *leaf)
+    enum: DPF_TREES_WORDS
+    void dpf_trees_leaves(const uint8_t *const *column, const uint32_t *asked, const uint8_t *threshold,
+                          size_t questions, const uint32_t *node, size_t trees, size_t depth, size_t n, size_t stride,
+                          uint64_t *answer, uint8_t *leaf)
     void dpf_trees_thresholds(const uint8_t *const *column, const uint32_t *asked, const double *quantile, size_t trees,
                               size_t depth, size_t n, uint32_t *count, uint8_t *place, uint8_t *threshold,
                               uint32_t *held)
@@ -45,7 +46,8 @@ def leaves(columns, const uint32_t[:, ::1] asked, const uint8_t[:, ::1] threshol
 
     Notes
     -----
-    Every node of every tree is evaluated, for a vector of rows at a time: 2**D - 1 comparisons for each row and tree.
+    Nodes that compare the same column with the same threshold are evaluated once for each row, also those of different
+    trees, and their answers are bits. A tree chooses among the answers of its nodes, 64 rows in a word.
     """
     cdef Py_ssize_t trees = asked.shape[0], nodes = asked.shape[1], n
     cdef size_t depth = depth_of(nodes)
@@ -55,13 +57,17 @@ def leaves(columns, const uint32_t[:, ::1] asked, const uint8_t[:, ::1] threshol
     views = held_columns(columns, place)
     n = len(views[0])
     cdef uint32_t[:, ::1] own = asked_of(asked, len(views))
-    cdef const uint8_t[:, ::1] above = np.array(threshold, np.uint8, order="C")
     out = np.empty((trees, n), np.uint8)
     cdef uint8_t[:, ::1] leaf = out
-    cdef uint8_t[::1] scratch = np.empty(nodes * DPF_TREES_BLOCK, np.uint8)
-    if n and trees:
-        with nogil:
-            dpf_trees_leaves(place, &own[0, 0], &above[0, 0], trees, depth, n, n, &scratch[0], &leaf[0, 0])
+    if not n or not trees:
+        return out
+    cdef uint32_t[::1] read = np.empty(trees * nodes, np.uint32)
+    cdef uint8_t[::1] above = np.empty(trees * nodes, np.uint8)
+    cdef size_t questions = number_questions(own, threshold, len(views), read, above)
+    cdef uint64_t[::1] answer = np.empty(questions * DPF_TREES_WORDS, np.uint64)
+    with nogil:
+        dpf_trees_leaves(place, &read[0], &above[0], questions, &own[0, 0], trees, depth, n, n, &answer[0],
+                         &leaf[0, 0])
     return out
 
 
@@ -142,6 +148,36 @@ cdef list held_columns(columns, const uint8_t **place):
         views.append(column)
         place[j] = &column[0] if n else NULL
     return views
+
+
+cdef size_t number_questions(uint32_t[:, ::1] asked, const uint8_t[:, ::1] threshold, Py_ssize_t p, uint32_t[::1] read,
+                             uint8_t[::1] above):
+    """Number the distinct pairs of a column and a threshold, write them, and return how many there are.
+
+    `asked` has the column of each node, and afterwards the number of its pair.
+    """
+    cdef uint32_t[::1] place = np.zeros(p, np.uint32)  # of each column that is asked, from 1 on
+    cdef uint32_t columns = 0, question = 0
+    cdef Py_ssize_t t, q
+    cdef size_t at
+    cdef uint8_t limit
+    for t in range(asked.shape[0]):
+        for q in range(asked.shape[1]):
+            if place[asked[t, q]] == 0:
+                columns += 1
+                place[asked[t, q]] = columns
+    cdef uint32_t[::1] known = np.zeros(<size_t>columns << 8, np.uint32)  # questions, from 1 on
+    for t in range(asked.shape[0]):
+        for q in range(asked.shape[1]):
+            limit = threshold[t, q]  # read once: another thread may write to it
+            at = <size_t>(place[asked[t, q]] - 1) << 8 | limit
+            if known[at] == 0:
+                read[question] = asked[t, q]
+                above[question] = limit
+                question += 1
+                known[at] = question
+            asked[t, q] = known[at] - 1
+    return question
 
 
 cdef uint32_t[:, ::1] asked_of(const uint32_t[:, ::1] asked, Py_ssize_t p):

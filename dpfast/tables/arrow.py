@@ -29,6 +29,7 @@ from dpfast.tables.cells import (
     all_numbers,
     compact_cells,
     date_codes,
+    distinct_text_cells,
     expand_cells,
     indices,
     number_codes,
@@ -229,7 +230,7 @@ def distinct(name: str, array: pa.Array) -> pa.DictionaryArray:
 def texts(name: str, array: pa.Array, marks: tuple = ()) -> tuple[np.ndarray, list]:
     """Return a column as numbers of its distinct values, int32 with -1 for missing, and the values as text."""
     array = distinct(name, array)
-    index = indices(array)
+    index = indices(array.indices)
     values = [None if value is None or value != value else text_of(value) for value in array.dictionary.to_pylist()]
     missing = [k for k, value in enumerate(values) if value is None or value in marks]
     if missing:
@@ -244,7 +245,7 @@ def identities(name: str, array: pa.Array, marks: tuple = ()) -> tuple[np.ndarra
     array = distinct(name, array)
     place: dict[str, int] = {}
     places = [_place(name, None, value, marks, place) for value in array.dictionary.to_pylist()]
-    return np.array([*places, -1], np.int32)[indices(array)], [*place]
+    return np.array([*places, -1], np.int32)[indices(array.indices)], [*place]
 
 
 def _place(name, row, value, marks, place):
@@ -263,15 +264,27 @@ def cells(name: str, array: pa.Array, marks: tuple = ()) -> tuple[np.ndarray, li
         return date_codes(days(name, array, None, marks)), []
     if reads != "text":
         return number_codes(numbers(name, array, marks)), []
+    read = _as_text_cells(array, marks)
+    return (number_codes(read), []) if isinstance(read, np.ndarray) else text_cells(read)
+
+
+def distinct_cells(name: str, array: pa.Array, marks: tuple = ()) -> tuple[pa.Array | None, np.ndarray, list]:
+    """Return a column of text as `dpfast.tables.cells.distinct_text_cells` does."""
+    if reads_of(name, array.type) != "text":
+        return None, *cells(name, array, marks)
+    read = _as_text_cells(array, marks)
+    return (None, number_codes(read), []) if isinstance(read, np.ndarray) else distinct_text_cells(read)
+
+
+def _as_text_cells(array, marks):
+    """Return texts without those that mark a missing value, or numbers if they all are."""
     if pa.types.is_dictionary(array.type):
         plain = array.dictionary if array.dictionary.type == _TEXT else array.dictionary.cast(_TEXT)
-        array = pa.DictionaryArray.from_arrays(array.indices, _without(plain, marks))
-    else:
-        array = array.cast(_TEXT)
-        if marks and _are_texts(marks) and (values := all_numbers(array)) is not None:
-            return number_codes(values), []
-        array = _without(array, marks)
-    return text_cells(array)
+        return pa.DictionaryArray.from_arrays(array.indices, _without(plain, marks))
+    array = array.cast(_TEXT)
+    if marks and _are_texts(marks) and (values := all_numbers(array)) is not None:
+        return values
+    return _without(array, marks)
 
 
 def blocks_of_cells(name: str, array: pa.Array, marks: tuple = ()) -> Iterator[tuple[np.ndarray, list]]:

@@ -78,7 +78,7 @@ OTHER_NAME, MISSING_NAME = "other", "missing"
 _EPOCH = date(1970, 1, 1)
 _DIGITS, _ALL_DIGITS = 5, 17  # of a number as text: the usual ones, and those of a double
 _LARGEST_WHOLE = 1e15
-_KEPT = 256  # results of `fine_cuts` and of `bin_search`; one of the latter has 100 kB, or more for more than 255 edges
+_KEPT = 256  # results of `fine_cuts` and of `mixed_edges`
 EQUAL, OCTAVE, MOST = 128, 8, 250  # bins at equal distances, bins between powers of two near 0, edges in all
 COARSE, HALVINGS = 32, 6  # the same for `mixed_edges`: bins at equal distances, powers of two near 0
 _GLANCE = 16  # texts that are tried first
@@ -103,6 +103,12 @@ def numbers_of(codes: np.ndarray) -> np.ndarray:
     steps = codes - ZERO
     sizes = (np.where(steps > 0, steps, -1 - steps).clip(0) + _BASE).view(np.float64)
     return np.where(steps > 0, sizes, np.where(steps < 0, -sizes, 0.0))
+
+
+def last_numbers(edges: Any) -> np.ndarray:
+    """Return the largest number with the code of each edge: numbers above it, and no others, have a larger code."""
+    codes = number_codes(np.asarray(edges, np.float64))
+    return np.where(codes == MISSING - 1, np.inf, numbers_of(codes))  # the last of them is of all larger numbers
 
 
 def last_codes(edges: Any, *, dates: bool) -> np.ndarray:
@@ -205,21 +211,32 @@ def fixed_groups(values: np.ndarray) -> list[tuple[int, int]]:
 
 def text_cells(array: pa.Array) -> tuple[np.ndarray, list[str]]:
     """Return the codes of an array of large_string, as int64, and the words of the codes FIXED, FIXED + 1, ...."""
+    index, codes, words = distinct_text_cells(array)
+    if index is not None:
+        codes = np.concatenate([codes, np.array([MISSING])]).take(indices(index), mode="wrap")
+    return codes, words
+
+
+def distinct_text_cells(array: pa.Array) -> tuple[pa.Array | None, np.ndarray, list[str]]:
+    """Return the codes and words of distinct texts as `text_cells` does, and the place of each text among them.
+
+    Null has no place. Instead of places there is None if the codes are those of the texts in their order.
+    """
     if pa.types.is_dictionary(array.type):
         words = array.dictionary.cast(_TEXT)
         numbers = all_numbers(words)
     else:
         if (numbers := all_numbers(array)) is not None:
-            return number_codes(numbers), []
+            return None, number_codes(numbers), []
         array = pc.dictionary_encode(array)
         words = array.dictionary
     codes, words = _distinct_cells(words) if numbers is None else (number_codes(numbers), [])
-    return np.concatenate([codes, np.array([MISSING])]).take(indices(array), mode="wrap"), words
+    return array.indices, codes, words
 
 
-def indices(array: pa.DictionaryArray) -> np.ndarray:
-    """Return the place of each entry in the dictionary, -1 for a missing one: int32."""
-    index = array.indices.cast(pa.int32())
+def indices(index: pa.Array) -> np.ndarray:
+    """Return the places of entries in a dictionary, -1 for a missing one: int32."""
+    index = index.cast(pa.int32())
     return (index.fill_null(-1) if index.null_count else index).to_numpy(zero_copy_only=False)
 
 
@@ -476,23 +493,3 @@ def mixed_edges(low: float, high: float) -> tuple[float, ...]:
         size = math.ldexp(1.0, exponent)
         cuts |= {each for each in (size, -size) if low < each < high}
     return tuple(sorted(cuts))
-
-
-@lru_cache(maxsize=_KEPT)
-def bin_search(cuts: tuple[float, ...]) -> Callable[[np.ndarray], np.ndarray]:
-    """Return the function from numbers to the number of increasing cuts below each; for NaN the result is arbitrary."""
-    edges = np.array(cuts, np.float64)
-    k = len(edges)
-    even = np.linspace(edges[0], edges[-1], k)
-    step = (edges[-1] - edges[0]) / max(1, k - 1)
-    if k < 4 or not np.isfinite(1 / step) or np.abs(edges - even).max() > 0.4 * step:
-        return lambda x: np.searchsorted(edges, x)
-    low, high = np.append(np.nan, edges), np.append(edges, np.nan)  # of what shares a code; NaN is no bound
-
-    def below(x):
-        near = np.fmin(np.fmax(x, edges[0] - step), edges[-1] + step)
-        guess = np.minimum(((near - edges[0]) / step).astype(np.int32) + 1, k)  # wrong by one at most
-        guess += (x > high[guess]).astype(np.int32)
-        return guess - (x <= low[guess])
-
-    return below

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from dpfast.kernels import bins
 from dpfast.kernels.own import frozen
 from dpfast.parts import MemoryParts, Piece
 from dpfast.parts.blocks import BLOCK_BYTES, Table, map_blocks, slices
@@ -26,10 +27,11 @@ from dpfast.tables.arrow import (
     blocks_of_cells,
     cells,
     days,
+    distinct_cells,
     numbers,
     texts,
 )
-from dpfast.tables.cells import SURVEYED, CodeColumn, bin_search, date_codes, number_codes, survey_cells
+from dpfast.tables.cells import SURVEYED, CodeColumn, date_codes, last_numbers, number_codes, survey_cells
 from dpfast.tables.classes import class_numbers
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.columns import Boolean, Category, Date, Numeric, coder, refuse_lacking, text_of
@@ -422,6 +424,17 @@ class _Days(_Reader):
 class _Cells(_Reader):
     """The image is codes of cells and the words among them; of a column to be discovered, blocks of these."""
 
+    def __call__(self, array):
+        if not self.made:
+            return [self.image(array)]
+        if self.column.reads == "text":
+            index, codes, words = distinct_cells(self.column.name, array, self.marks)
+            return [_placed(self.codes(made, (codes, words)), index, made.missing) for made in self.made]
+        if self.column.reads != "date" and all(made.ordered and not made.dates for made in self.made):
+            values = numbers(self.column.name, array, self.marks)
+            return [_bins(made, values, last_numbers(made.edges)) for made in self.made]
+        return super().__call__(array)
+
     def image(self, array):
         reads, name = self.column.reads, self.column.name
         if reads == "text":
@@ -436,20 +449,25 @@ class _Cells(_Reader):
         return fixed.take(cells, _dtype(made), np.fromiter(map(of_word, words), np.uint16, len(words)))
 
 
+def _placed(codes, index, missing):
+    """Return the code of each place, and that of missing cells for null."""
+    if index is None:
+        return codes
+    codes = pa.array(codes).take(index)
+    return (codes.fill_null(missing) if codes.null_count else codes).to_numpy(zero_copy_only=False)
+
+
 READERS: dict[type, Callable] = {Numeric: _Numbers, Category: _Texts, Boolean: _Truths, Date: _Days, Discovered: _Cells}
 
 
-def _bins(made: CodeColumn, values):
-    """Return how many edges are below each number, and the code of missing values for NaN."""
-    below, codes = bin_search(made.edges), np.empty(len(values), _dtype(made))
+def _bins(made: CodeColumn, values, edges=None):
+    """Return how many edges are below each number, and the code of missing values for NaN, any if there is none."""
+    edges, codes = np.array(made.edges if edges is None else edges, np.float64), np.empty(len(values), _dtype(made))
 
     def write(block):
-        part = values[block]
-        codes[block] = below(part)
-        if made.nullable:
-            codes[block][np.isnan(part)] = made.missing
+        codes[block] = bins.count_below(values[block], edges, made.missing or 0, codes.dtype)
 
-    map_blocks(write, slices(len(values), BLOCK_BYTES // 64))
+    map_blocks(write, slices(len(values), BLOCK_BYTES // 8))
     return codes
 
 

@@ -17,6 +17,7 @@ import twins_reals
 from fuzz import Fuzz, Stop
 
 from dpfast.kernels import (
+    bins,
     bits,
     capped_scaling,
     cells,
@@ -84,6 +85,7 @@ def plain(fuzz):
     call(tests.run, [0, 1], [3, 3], rng)
     marks = call(texts.pack, ["NA"])
     call(texts.kinds, np.frombuffer(b"12NA", np.uint8), np.array([0, 2, 4]), np.ones(2, np.bool_), marks)
+    call(bins.count_below, np.zeros(9), np.arange(4.0), 5, np.uint8)
     call(trees.leaves, [column], np.zeros((2, 1), np.uint32), np.zeros((2, 1), np.uint8))
     call(trees.thresholds, [column], np.zeros((2, 1), np.uint32), np.full((2, 1), 0.5))
     rows = call(unit_rows.Dense, np.ones((3, 2)))

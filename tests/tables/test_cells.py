@@ -20,6 +20,7 @@ from dpfast.tables.cells import (
     date_codes,
     expand_cells,
     last_codes,
+    last_numbers,
     number_codes,
     numbers_of,
     survey_cells,
@@ -41,6 +42,17 @@ def test_the_code_of_a_number_tells_on_which_side_of_an_edge_it_is(values, edge)
     values = np.where(abs(values) < 2.0**-20, 0.0, values.clip(-(2.0**44), 2.0**44))
     edge = 0.0 if abs(edge) < 2.0**-20 else min(max(edge, -(2.0**44)), 2.0**44)
     np.testing.assert_array_equal(number_codes(values) <= last_codes([edge], dates=False), values <= edge)
+
+
+@given(numbers, numbers)
+@settings(deadline=None)
+def test_a_code_is_larger_than_that_of_an_edge_if_the_number_is_above_the_last_one_of_that_code(values, edges):
+    ends = [-np.inf, -(2.0**44), -(2.0**-20), -0.0, 0.0, 5e-324, 2.0**-20, np.nextafter(2.0**-20, 1), 2.0**44, np.inf]
+    values, edges = np.array([*values, *ends]), np.array([*edges, *ends])
+    with np.errstate(over="ignore"):
+        values = np.concatenate([values, np.nextafter(values, np.inf), np.nextafter(values, -np.inf)])
+    larger = number_codes(values)[:, np.newaxis] > number_codes(edges)
+    np.testing.assert_array_equal(values[:, np.newaxis] > last_numbers(edges), larger)
 
 
 @given(numbers)

@@ -33,7 +33,7 @@ Each tree is a group of shrinkage (`dpfast.learners.halfspaces.model`).
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -43,6 +43,7 @@ from dpfast.base.plan import Number
 from dpfast.base.saving import entries, integer, integers
 from dpfast.kernels import reals
 from dpfast.kernels import trees as kernel
+from dpfast.kernels.own import frozen
 
 MOST_TREES, DEEPEST = 1000, 6
 BEFORE = Fraction(15, 100), Fraction(30, 100)  # share of the rounds before trees are drawn, without and with pairs
@@ -91,7 +92,12 @@ class Forest:
 
     def leaves(self, columns: Any) -> np.ndarray:
         """Return the leaf of each row in each tree: uint8, shape (trees, n), from columns of places by order."""
-        return kernel.leaves(columns, np.array(self.asked, np.uint32), np.array(self.thresholds, np.uint8))
+        return kernel.leaves(columns, *self._nodes)
+
+    @cached_property
+    def _nodes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return `asked` and `thresholds` as the kernel takes them."""
+        return frozen(np.array(self.asked, np.uint32)), frozen(np.array(self.thresholds, np.uint8))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the content of a file, for `read_forest`."""
