@@ -10,7 +10,7 @@ import numpy as np
 
 from dpfast.accounting.claims.spend import claim_of_file
 from dpfast.base.parameters import Kind, PrivateParameters, count, unsaved
-from dpfast.base.saving import CARD, entries, read_document, reals
+from dpfast.base.saving import CARD, entries, find_class, home_of, read_document, reals
 from dpfast.report import about
 from dpfast.tables.bit_matrix import refuse_threshold
 from dpfast.tables.classes import two_classes
@@ -68,27 +68,23 @@ def load(path: str | os.PathLike[str]) -> Any:
     path = Path(path)
     document = read_document(path)
     name = document.get("model")
-    kind = _kind(name) if isinstance(name, str) else None
+    kind: Any = _kind(name, document.get("class")) if isinstance(name, str) else None
     if kind is None:
         raise ValueError(f"{path.name} holds a model of unknown kind {name!r}; import its class first, if it has one")
     try:
-        document = entries(document, *_ENTRIES, maybe=("table", "encoder", "card", "class_counts"))
+        document = entries(document, *_ENTRIES, maybe=("class", "table", "encoder", "card", "class_counts"))
         return _fill_model(kind(**document["parameters"]), document)
     except _FAULTS as error:
         raise ValueError(f"{path.name} is damaged: {type(error).__name__}: {error}") from None
 
 
-def _kind(name):
+def _kind(name, home=None):
     """Return the class whose models have this name, or None; a class of dpfast is imported, others must have been."""
     if name in _HOMES:
         import_module(f"dpfast.learners.{_HOMES[name]}")
-    waiting: list[Any] = [PrivateParameters]
-    while waiting:
-        kind = waiting.pop()
-        if vars(kind).get("_model") == name:
-            return kind
-        waiting += kind.__subclasses__()
-    return None
+    return find_class(
+        PrivateParameters, name, lambda kind: vars(kind).get("_model"), lambda kind: home_of(kind) == home
+    )
 
 
 def _fill_model(model, document):

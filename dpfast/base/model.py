@@ -15,7 +15,7 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dpfast.base.saving import LARGEST_NUMBER
+from dpfast.base.saving import LARGEST_NUMBER, find_class
 
 IntArray: TypeAlias = NDArray[np.int64]
 FloatArray: TypeAlias = NDArray[np.float64]
@@ -313,19 +313,10 @@ def model_of(learner: type) -> type[Model] | None:
 
 def read_model(learner: type, saved: Any) -> Model:
     """Return the saved model of a learner, of the class that it is annotated with, or else that the file names."""
-    kind = model_of(learner)
+    kind: Any = model_of(learner)
     if kind is None:
         ((name, saved),) = saved.items()
-        kind = _model_named(name)
+        kind = find_class(Model, name, lambda each: each.__name__, lambda each: each.__module__ == learner.__module__)
+        if kind is None or kind is Model:
+            raise ValueError(f"the file holds a {name}, and no class of models has this name: import it first")
     return kind.from_dict(saved)
-
-
-def _model_named(name):
-    """Return the class of models with this name."""
-    waiting = [Model]
-    while waiting:
-        kind = waiting.pop()
-        if kind.__name__ == name and kind is not Model:
-            return kind
-        waiting += kind.__subclasses__()
-    raise ValueError(f"the file holds a {name}, and no class of models has this name: import it first")

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+from collections.abc import Callable
 from fractions import Fraction
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -67,6 +68,8 @@ def document_of(model: Any, released: Any, width: int, names: Any, **more: Any) 
         "card": {"dpfast": _version(), "public": known.get("_facts")} | figures,
         **more,
     }
+    if not type(model).__module__.startswith("dpfast."):
+        document["class"] = home_of(type(model))
     if encoder is not None:
         document["encoder"] = {"schema": encoder.schema_.to_dict(), "privacy": encoder.privacy_.to_dict()}
         if encoder.found_:
@@ -80,6 +83,25 @@ def stated_parameters(model: Any) -> dict[str, Any]:
     made = {"epsilon": claim.epsilon, "delta": claim.delta, "neighbors": claim.neighbors}
     parameters = model.get_params(deep=False)
     return {name: made.get(name, parameters[name]) for name in parameters if name not in hidden}
+
+
+def home_of(kind: type) -> str:
+    """Return where a class is defined: its module and its name in it."""
+    return f"{kind.__module__}:{kind.__qualname__}"
+
+
+def find_class(base: type, name: str, name_of: Callable[[type], Any], is_home: Callable[[type], bool]) -> type | None:
+    """Return the class below `base` with a name, the last one that was defined; if several have it, the one at home."""
+    found, waiting = [], [base]
+    while waiting:
+        kind = waiting.pop()
+        waiting += kind.__subclasses__()
+        if name_of(kind) == name:
+            found.append(kind)
+    wanted = [kind for kind in found if is_home(kind)] or found
+    if len(homes := {home_of(kind) for kind in wanted}) > 1:
+        raise ValueError(f"several classes are named {name}, and the file is of none of {', '.join(sorted(homes))}")
+    return wanted[0] if wanted else None
 
 
 def add_facts(estimator: Any, **facts: Any) -> None:
