@@ -87,7 +87,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "dpfast"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-html_js_files = ["site.js"]
+html_js_files = ["site.js", "search.js"]
 html_favicon = html_logo = "_static/logo.svg"
 html_show_sourcelink = False
 html_theme_options = {

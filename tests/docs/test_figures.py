@@ -78,6 +78,41 @@ def test_the_price_of_privacy_is_the_distance_between_printed_figures():
                 assert told == pytest.approx(found - best, abs=0.00101), name
 
 
+CALLED = {  # how columns and lines of pages call the models of the records
+    "trees, not private": "HistGradientBoosting, not private",
+    "with a schema": "HalfspaceClassifier",
+    "nothing declared": "HalfspaceClassifier, nothing declared",
+    "noisy gradient": "noisy gradient, tuned",
+    "DP-XGBoost": "DP-XGBoost, tuned",
+}
+
+
+def cells_at_one():
+    """Each place of a page that prints accuracy and AUC of a model on a raw table at epsilon 1."""
+    for path in (HERE / "README.md", *sorted((HERE / "docs").rglob("*.md"))):
+        if "_build" in path.parts or "gallery" in path.parts:
+            continue
+        for header, rows in tables(path):
+            where = f"{path.name}: {', '.join(header)}"
+            for row in rows if header[0] == "table" and header[2:3] != ["not private"] else ():  # but for distances
+                line = dict(zip(header, row, strict=False))
+                if "model" in line and "epsilon 1" in line:
+                    yield where, (row[0], line["model"]), line["epsilon 1"]
+                for column, cell in line.items():
+                    if column == "best other" and ": " in cell:
+                        column, cell = cell.split(": ")
+                    if re.match(r"[.\d]+ / [.\d]+, [\d.]+ s", cell):
+                        yield where, (row[0], CALLED.get(column, column)), cell.rsplit(",", 1)[0]
+
+
+def test_no_page_contradicts_another_at_epsilon_1():
+    found = {}
+    for where, of, cell in cells_at_one():
+        found.setdefault(of, {}).setdefault(tuple(numbers(cell)[:2]), set()).add(where)
+    assert sum(len(set().union(*places.values())) > 1 for places in found.values()) >= 30
+    assert {of: places for of, places in found.items() if len(places) > 1} == {}
+
+
 @pytest.mark.parametrize("name", ["accuracy", "kernels", "times"])
 def test_what_was_measured_is_of_this_minor_version_and_says_when_and_where(name):
     record = json.loads((HERE / "docs" / "records" / f"{name}.json").read_text(encoding="utf-8"))
