@@ -30,6 +30,7 @@ from dpfast.tables.schema import Schema
 MOST_WORDS = 250  # discovered for one column
 FEW = 0.02  # there are edges beyond the cells that hold rows, unless clearly less than this share is in none of them
 SOME = 0.1  # a column of texts has numbers, or dates, if at least this share of the counted rows has them
+SECOND = 6.0  # deviations from which numbers or dates are beside other cells of a column of texts, as columns are many
 NUMBERS = 1 / 3  # a column of texts has no words but those found, if this share of the rows is seen to have numbers
 COMMON = 32  # a word is common if one in so many rows has it; where none could be published, other words are grouped
 _MOST_EDGES = 4 * BINS  # of the numbers or dates of a column
@@ -82,8 +83,10 @@ class ColumnFacts:
             return
         ends, days = _all_ends()
         dates = Part(noisy[SURVEYED_DATES:SURVEYED_MISSING], self._noise, days, _day, True)
-        for name, part in (("numbers", self._numbers(noisy, ends)), ("dates", dates)):
-            if part.rows and self._holds(name, part.rows):
+        numbers = self._numbers(noisy, ends)
+        for name, part, other in (("numbers", numbers, dates), ("dates", dates, numbers)):
+            second = bool(words) or other.rows > part.rows
+            if part.rows and self._holds(name, part, second):
                 setattr(self, name, part)
         self._missing = noisy[SURVEYED_MISSING] if noisy[SURVEYED_MISSING] > SURE * self._noise else 0.0
 
@@ -98,18 +101,24 @@ class ColumnFacts:
         if not clear:
             return Part(others, self._noise, ends, _number, False)
         seen = sum(np.where(each > LIKELY * self._noise, each, 0.0) for each in (others, wholes))
-        return Part(seen, self._noise, ends, _number, False)
+        part = Part(seen, self._noise, ends, _number, False)
+        part.count(others + wholes)
+        return part
 
     def _typed_whole(self):
         return isinstance(self.column, Discovered) and self.column.reads == "integer"
 
-    def _holds(self, name, rows):
-        """Return whether the column has numbers or dates, by its type, or by so many rows with them."""
+    def _holds(self, name, part, second):
+        """Return whether the column has numbers or dates, by its type, or by so many rows with them.
+
+        Beside more of the others, or words, they must be clear of the noise of all cells of all columns.
+        """
         if isinstance(self.column, Numeric):
             return name == "numbers"
         reads = self.column.reads
         if reads == "text":
-            return rows > SOME * self._total
+            sure = not second or part.rows > SECOND * self._noise * math.sqrt(part.held)
+            return sure and part.every > SOME * self._total
         return (reads == "date") == (name == "dates")
 
     @property

@@ -167,6 +167,13 @@ class Part:
         self._held = [each._replace(wide=len(self._divided(each)) > FEWEST) for each in held]
         self._outer = np.array([])  # ends of the cells of the first look, once they are narrowed
         self.confirmed = False
+        self.count(noisy)
+
+    def count(self, noisy: np.ndarray) -> None:
+        """Take over how many rows there are, with those of cells between and beside the clear ones."""
+        held = np.flatnonzero(self._first.rows)
+        if len(held):
+            self.every = max(self.rows, float(noisy[max(0, held[0] - 1) : held[-1] + 2].sum()))
 
     def _divided(self, held):
         """Return the ends of the parts of an interval."""

@@ -16,6 +16,7 @@ from dpfast.accounting.claims.composition import Composed
 from dpfast.accounting.curves.opening import opening_moves
 from dpfast.base.fitting import Fit
 from dpfast.base.transaction import reader_of
+from dpfast.discovery.facts import ColumnFacts
 from dpfast.discovery.spread import Part, Spread
 from dpfast.discovery.survey import discover, plan
 from dpfast.files.encodings import source_of
@@ -23,7 +24,16 @@ from dpfast.mechanisms.opening import OpeningHistogram
 from dpfast.report.html import page
 from dpfast.report.text import column_line
 from dpfast.tables import Boolean, Schema
-from dpfast.tables.cells import GROUPS, Runs, fixed_groups, number_codes, word_group
+from dpfast.tables.cells import (
+    GROUPS,
+    SURVEYED,
+    SURVEYED_DATES,
+    SURVEYED_NUMBERS,
+    Runs,
+    fixed_groups,
+    number_codes,
+    word_group,
+)
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.encoding import Encoding, encode
 
@@ -487,6 +497,34 @@ def test_noise_makes_no_kind_of_a_column_of_texts():
         encoder = dpfast.TableEncoder(schema, epsilon=0.5, random_state=seed).fit(frame)
         kinds += [column.dates is not None or column.numbers is not None for column in encoder.schema_.columns]
     assert sum(kinds) <= 2  # of 240
+
+
+def _kinds(rows, words=(), **seen):
+    """Whether a column of texts has numbers, and dates, if the first look sees these rows with a deviation of 50."""
+    noisy, zero = np.zeros(SURVEYED), SURVEYED_NUMBERS // 2
+    for name, counts in seen.items():
+        first = {"others": zero + 20, "wholes": SURVEYED_NUMBERS + zero + 20, "dates": SURVEYED_DATES + 100}[name]
+        noisy[first : first + len(counts)] = counts
+    look = OpeningHistogram(50.0, 1, threshold=200)
+    facts = ColumnFacts(Discovered("x"), noisy, dict.fromkeys(words, rows / 4), look, rows)
+    return facts.numbers is not None, facts.dates is not None
+
+
+def test_numbers_or_dates_beside_others_are_clear_of_the_noise_of_all_columns():
+    """In two of twelve wide tables a column of numbers had dates, too, of which there was none."""
+    assert _kinds(2_000, wholes=[800, 1_000], dates=[230]) == (True, False)
+    assert _kinds(2_000, wholes=[800, 700], dates=[330]) == (True, True)
+    assert _kinds(2_000, wholes=[230], dates=[900, 800]) == (False, True)
+    assert _kinds(2_000, ["low", "high"], wholes=[230]) == (False, False)
+    assert _kinds(2_000, ["low", "high"], wholes=[330]) == (True, False)
+    assert _kinds(2_000, wholes=[230]) == (True, False)  # what alone is seen
+
+
+def test_numbers_in_cells_that_are_not_clear_count_for_whether_a_column_has_them():
+    """Whole and other numbers are counted apart, so each has fewer rows; together they are a seventh of the rows."""
+    many = [60, 110, 240, 260, 220, 110, 60]
+    assert _kinds(15_000, ["few", "many"], wholes=many, others=many) == (True, False)
+    assert _kinds(15_000, ["few", "many"], wholes=many[2:5]) == (False, False)
 
 
 def test_rows_of_a_cell_are_divided_where_halves_clearly_differ():
