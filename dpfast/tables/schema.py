@@ -6,6 +6,7 @@ import tomllib
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -189,7 +190,7 @@ class Schema:
         """Return the facts to discover privately, by the names of the columns: those that are not declared."""
         return {column.name: facts for column in self.columns if (facts := column.to_find)}
 
-    @property
+    @cached_property
     def code_columns(self) -> tuple[CodeColumn, ...]:
         """Return the columns of codes of a row, in order; raise an error if something has to be discovered."""
         self.refuse_unconfirmed()
@@ -441,6 +442,11 @@ class Schema:
         toml = _is_toml(path)
         text = self.to_toml() if toml else json.dumps(self.to_dict(), indent=1, ensure_ascii=False) + "\n"
         replace_file(path, lambda file: file.write(text.encode()), mode=0o600 if self.unconfirmed else 0o666)
+
+    def __getstate__(self):
+        return {
+            name: value for name, value in vars(self).items() if name != "code_columns"
+        }  # they follow from the rest
 
     def __eq__(self, other):
         return isinstance(other, Schema) and self.to_dict() == other.to_dict()
