@@ -46,7 +46,9 @@ from dpfast.learners.halfspaces.weak import NoisyCentering, NoisyStump, WeakLear
 _COUNT_SHARE = Fraction(1, 20)  # of epsilon, for the number of rows where that is private
 _ROUNDS = 60
 _MOST = 0.9  # the largest density by default
-_SIGNAL, _FASTEST = 0.4, 8.0  # the noise of a row's score after all rounds, and the largest rate of a mean
+_SIGNAL = 0.4  # the largest noise of a row's score after all rounds
+_FASTEST = 8.0, 16.0  # the largest rate of a mean, of few rows and of many
+_FAR = 0.3  # between these, the largest rate is this times the least sum of the weights, over the number of rounds
 _TURNED = 4.0  # steps are too long if a mean points against the last one by so many deviations of the noise
 _ROUND_SECONDS, _SCORE_SECONDS, _ROW_SECONDS, _CELL_SECONDS = 3e-4, 5e-10, 1e-7, 2e-9  # declared, for a warning
 _WEAK = {"centering": NoisyCentering, "stump": NoisyStump}
@@ -130,8 +132,9 @@ class BoostedHalfspaceClassifier(CountedClassifier, name="boosted-halfspace"):
         The number of rounds; "auto" is 60. The noise of the model hardly depends on it.
     learning_rate : "auto" or float, default="auto"
         The learning rate lambda: a round moves the scores by lambda / 2 times the mean of the hard rows. "auto" is at
-        most 16 (8 for more than two classes), and less if the noise in the score of a row would exceed 0.4 after all
-        rounds; only then do steps become shorter. With ``start="even"`` it is 2.4 d^(1/4).
+        most 0.6 kappa n / n_rounds, but at least 16 and at most 32 (half as much for more than two classes): many rows
+        say more than a few steps can learn. It is less if the noise in the score of a row would exceed 0.4 after all
+        rounds. Only for "auto" do steps become shorter. With ``start="even"`` it is 2.4 d^(1/4).
     weak_learner : {"centering", "stump"} or WeakLearner, default="centering"
         "centering" returns the noisy weighted mean of y x, for any real features; "stump" returns one feature of a
         table of zeros and ones.
@@ -421,7 +424,7 @@ class _Boosting(CentredState):
         self._rows, self._constant, self._rounds = rows, p.fit_intercept, n_rounds
         self._unit, self._before, self._share, self._total = 0.0, None, 1.0, None
         self.density = 0.5 * _MOST if p.density == "auto" else float(p.density)
-        self.learning_rate = 2.0 * _FASTEST if p.learning_rate == "auto" else float(p.learning_rate)
+        self.learning_rate = 2.0 * _FASTEST[0] if p.learning_rate == "auto" else float(p.learning_rate)
 
     def begin(self, p, budget, deviation):
         """Set density and rate; `deviation` is that of the noise in a sum of weights and rows of norm 1."""
@@ -432,7 +435,8 @@ class _Boosting(CentredState):
         pair = 1 if self._image.by_margin else 2  # the scores of two classes move in opposite directions
         if p.learning_rate == "auto":
             one = self._unit * (pair / self._rounds) ** 0.5
-            self.learning_rate = 2 * min(_SIGNAL / (one * self._rounds), _FASTEST / pair)
+            fastest = np.clip(_FAR * self.density * n / self._rounds, *_FASTEST) / pair
+            self.learning_rate = 2 * float(min(_SIGNAL / (one * self._rounds), fastest))
         self._adapts, self._size = p.learning_rate == "auto", size * self._image.columns
         self._total = self._w
 

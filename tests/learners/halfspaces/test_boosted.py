@@ -160,6 +160,22 @@ def test_auto_depends_on_public_numbers_only(rng):
             assert getattr(first, name) == getattr(second, name)
 
 
+def test_the_largest_rate_grows_with_the_number_of_rows(rng):
+    d = 3
+
+    def rate(n, epsilon, classes=2):
+        X = rng.normal(size=(n, d))
+        y = np.digitize(X[:, 0], np.linspace(-1, 1, classes + 1)[1:-1])
+        clf = BoostedHalfspaceClassifier(epsilon, n_rounds=20, density=0.5, random_state=0, schema="vectors")
+        return clf.fit(X, y).learning_rate_
+
+    assert rate(600, 1e4) == 16  # no more than ever
+    assert rate(1600, 1e4) == pytest.approx(2 * 0.3 * 0.5 * 1600 / 20)
+    assert rate(5000, 1e4) == 32
+    assert rate(5000, 1e4, classes=3) == 16
+    assert rate(5000, 0.5) < 16  # noise limits it as before
+
+
 def test_the_claim_is_one_honest_sentence(table):
     clf = BoostedHalfspaceClassifier(n_rounds=7, schema="vectors").fit(*table)
     assert str(clf.privacy_) == "(1.0, 1e-06)-DP, replace one row; 8 of 8 releases used"
