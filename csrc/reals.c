@@ -1,6 +1,7 @@
 #include "reals.h"
 #include "dpf_cpu.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { LANES = 16 };
@@ -148,3 +149,26 @@ DPF_LEVELS(void, dpf_reals_mixture, mixture,
             size_t levels, const double *density, const double *kept, size_t others, double prior, double rare,
             double *DPF_RESTRICT weight, double *DPF_RESTRICT share),
            (square, n, apart, usual, begin, middle, levels, density, kept, others, prior, rare, weight, share))
+
+static double sum_in_order(const double *x, size_t n) {
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) sum += x[i];
+    return sum;
+}
+
+void dpf_reals_halves(const double *noisy, size_t n, double rows, double likely, double *DPF_RESTRICT out) {
+    if (n == 1) {
+        out[0] = rows;
+        return;
+    }
+    const size_t half = n / 2, rest = n - half;
+    const double a = (double)half, b = (double)rest;
+    double first = sum_in_order(noisy, half), second = sum_in_order(noisy + half, rest), share = a / (double)n;
+    if (fabs(first / a - second / b) > likely * sqrt(1 / a + 1 / b)) {
+        first = first >= likely * sqrt(a) ? first : 0;
+        second = second >= likely * sqrt(b) ? second : 0;
+        if (first != 0 || second != 0) share = first / (first + second);
+    }
+    dpf_reals_halves(noisy, half, rows * share, likely, out);
+    dpf_reals_halves(noisy + half, rest, rows * (1 - share), likely, out + half);
+}

@@ -1,5 +1,5 @@
 /*
- * reals.h - sums, products, exponentials, logarithms and mixtures of doubles: the same bits on every machine.
+ * reals.h - sums, products, exponentials, logarithms, mixtures and halves of doubles: the same bits on every machine.
  *
  * A sum is of LANES sums in a fixed order, whatever the machine has to add with; nothing is fused or reordered. Libraries
  * for linear algebra and for mathematical functions choose their loops by the processor, and round differently.
@@ -48,5 +48,17 @@ enum { DPF_REALS_SCALES = 16, DPF_REALS_LEVELS = 128 };
 void dpf_reals_mixture(const double *square, size_t n, size_t apart, double usual, const double *begin,
                        const double *middle, size_t levels, const double *density, const double *kept, size_t others,
                        double prior, double rare, double *DPF_RESTRICT weight, double *DPF_RESTRICT share);
+
+/*
+ * out[i] = the part of `rows` that cell i has: half by half, evenly but where the noisy counts of two halves differ by more
+ * than `likely`, so many times the deviation of a count, times that of the difference of their means. Then each half has its
+ * share of their sums, of which one below `likely` times the root of its cells is 0; see dpfast/discovery/spread.py.
+ *
+ *   noisy  n   read
+ *   out    n   written
+ *
+ * Requires n > 0. Cost: n additions for each of log2(n) levels, from the first cell to the last.
+ */
+void dpf_reals_halves(const double *noisy, size_t n, double rows, double likely, double *DPF_RESTRICT out);
 
 #endif

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dpfast.kernels import reals
 from dpfast.tables.cells import LEAST
 
 BINS, CELLS = 32, 128  # of numbers or dates of a column: at most about so many bins, and cells of the second look
@@ -76,7 +77,7 @@ class Spread:
             clear = again + weight * rows > SURE * math.sqrt(variance * (1 + weight))
             if 2 * again > rows or clear:
                 kept[cell] = rows
-                parts[within] += _halved(noisy[within].tolist(), rows, deviation)
+                parts[within] += reals.halves(noisy[within], rows, LIKELY * deviation)
         return Spread(kept, self._ends, self.whole), Spread(parts, ends, self.whole)
 
     def intervals(self) -> list:
@@ -129,19 +130,6 @@ class Spread:
                 kept.append(edge)
                 before = below
         return np.array(kept)
-
-
-def _halved(noisy, rows, deviation):
-    """Return so many rows divided among cells, evenly but where the noisy counts of two halves clearly differ."""
-    size, half = len(noisy), len(noisy) // 2
-    if size == 1:
-        return [rows]
-    first, second, share = sum(noisy[:half]), sum(noisy[half:]), half / size
-    if abs(first / half - second / (size - half)) > LIKELY * deviation * math.sqrt(1 / half + 1 / (size - half)):
-        first = first if first >= LIKELY * deviation * math.sqrt(half) else 0.0
-        second = second if second >= LIKELY * deviation * math.sqrt(size - half) else 0.0
-        share = first / (first + second) if first or second else share
-    return _halved(noisy[:half], rows * share, deviation) + _halved(noisy[half:], rows * (1 - share), deviation)
 
 
 class Held(NamedTuple):

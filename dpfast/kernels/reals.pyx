@@ -23,6 +23,7 @@ cdef extern from "reals.h" nogil:
     void dpf_reals_mixture(const double *square, size_t n, size_t apart, double usual, const double *begin,
                            const double *middle, size_t levels, const double *density, const double *kept,
                            size_t others, double prior, double rare, double *weight, double *share)
+    void dpf_reals_halves(const double *noisy, size_t n, double rows, double likely, double *out)
 
 dpf_cpu_share(shared_level())
 
@@ -235,4 +236,28 @@ def mixture(squares, usual, weights, begin, middles, densities, kept, double pri
             dpf_reals_mixture(&square[0, c], n, columns, first[c], &start[0], &middle[0], levels,
                               &density[0, 0] if others else NULL, &keep[0] if others else NULL, others, prior, rare,
                               &weight[c, 0], &share[0, c])
+    return out
+
+
+def halves(noisy, double rows, double likely):
+    """Return the part of so many rows that each of n cells has, given noisy counts: float64, shape (n,).
+
+    Rows are divided half by half, evenly but where the counts of two halves clearly differ. See csrc/reals.h.
+
+    Parameters
+    ----------
+    noisy : array_like of float, shape (n,)
+        At least one.
+    rows : float
+    likely : float
+        The noise of a count that is hardly exceeded.
+    """
+    cdef const double[::1] cells = _doubles(noisy)
+    cdef size_t n = cells.shape[0]
+    if n == 0:
+        raise ValueError("noisy must have at least one count")
+    out = np.empty(n)
+    cdef double[::1] part = out
+    with nogil:
+        dpf_reals_halves(&cells[0], n, rows, likely, &part[0])
     return out

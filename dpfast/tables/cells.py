@@ -36,7 +36,7 @@ A `CodeColumn` describes the codes of one column: bins between edges, or values.
 import math
 import zlib
 from bisect import bisect_left
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cache, lru_cache
@@ -129,11 +129,11 @@ class Runs:
     values: np.ndarray
 
     @classmethod
-    def of(cls, runs: Iterable[tuple[int, int]]) -> "Runs":
-        """Return runs from pairs of a start and a value, of which the last one with the same start counts."""
-        known = dict(runs)
-        starts = sorted(known)
-        return cls(np.array(starts, np.int64), np.array([known[start] for start in starts], np.uint16))
+    def of(cls, *runs: tuple[Any, Any]) -> "Runs":
+        """Return runs from pairs of starts and values, in order; of those with the same start the last one counts."""
+        starts, values = (np.concatenate(each) for each in zip(*runs, strict=True))
+        last = np.append(starts[1:] != starts[:-1], True)
+        return cls(starts[last], values[last].astype(np.uint16))
 
     def take(self, stored: np.ndarray, dtype: Any = np.uint16, of_words: np.ndarray | None = None) -> np.ndarray:
         """Return the value of each cell, a code or compact, as uint8 or uint16; `of_words` has those of words."""
@@ -193,20 +193,19 @@ def word_group(word: str) -> int:
 
 
 @cache
-def _groups() -> list[tuple[int, int]]:
-    """Return the first code of numbers and dates from which each group is that of the codes, and the group."""
+def _groups() -> tuple[np.ndarray, np.ndarray]:
+    """Return the first codes of dates and numbers from which each group is that of the codes, and the groups."""
     power = np.arange(_LEAST, _MOST)
     above, below = np.clip(power + 9, 1, 40), np.clip((power + 90) // 2, 41, GROUPS - 1)
-    years = [(day, day // 365 % GROUPS) for day in range(0, DATES, 365)]
-    side = [k << _BITS for k in range(POWERS)]
-    negative = [(ZERO - start, group) for start, group in zip([*side[1:], _SIDE], below.tolist(), strict=True)]
-    positive = [(ZERO + 1 + start, group) for start, group in zip(side, above.tolist(), strict=True)]
-    return [*years, *negative[::-1], (ZERO, 0), *positive]
+    years, side = np.arange(0, DATES, 365), np.arange(POWERS + 1) << _BITS
+    starts = [years, ZERO - side[:0:-1], [ZERO], ZERO + 1 + side[:-1]]
+    return frozen(np.concatenate(starts)), frozen(np.concatenate([years // 365 % GROUPS, below[::-1], [0], above]))
 
 
-def fixed_groups(values: np.ndarray) -> list[tuple[int, int]]:
-    """Return runs of what codes of numbers and dates have, as `Runs.of` takes them, given what each of GROUPS has."""
-    return [(start, int(values[group])) for start, group in _groups()]
+def fixed_groups(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return runs of what codes of dates and numbers have, as `Runs.of` takes them, given what each of GROUPS has."""
+    starts, groups = _groups()
+    return starts, values[groups]
 
 
 def text_cells(array: pa.Array) -> tuple[np.ndarray, list[str]]:

@@ -131,10 +131,10 @@ def codes_by_facts(made: CodeColumn) -> tuple[Runs, Callable]:
         place = {value: k for k, value in enumerate(made.values)}
         other = np.full(GROUPS, made.bins + made.other - 1)  # of each group; the last code is that of most
         other[[*made.groups]] = made.bins + np.arange(len(made.groups))
-        fixed = Runs.of([*fixed_groups(other), (MISSING, missing)])  # a number or a date is not a word
+        fixed = Runs.of(fixed_groups(other), ([MISSING], [missing]))  # a number or a date is not a word
         return fixed, lambda word: place[word] if word in place else other[word_group(word)]
-    runs = [(0, missing), *_bins(made.edges, dates=made.dates), (DATES if made.dates else MISSING, missing)]
-    return Runs.of(runs), lambda word: missing
+    bins = _bins(made.edges, dates=made.dates)
+    return Runs.of(([0], [missing]), bins, ([DATES if made.dates else MISSING], [missing])), lambda word: missing
 
 
 def places_of(numbers: Any, dates: Any, words: Any = None) -> tuple[Runs, int, Callable | None]:
@@ -147,17 +147,18 @@ def places_of(numbers: Any, dates: Any, words: Any = None) -> tuple[Runs, int, C
     of_numbers = 0 if numbers is None else len(numbers) + 1
     bins = of_numbers + (0 if dates is None else len(dates) + 1)
     size = bins + (0 if words is None else GROUPS)
-    runs = [(0, size), (DATES, size)] if words is None else fixed_groups(np.arange(bins, size))
-    if dates is not None:
-        runs = [*_bins(dates, of_numbers, dates=True), *(run for run in runs if run[0] >= DATES)]
-    if numbers is not None:
-        runs = [*(run for run in runs if run[0] < DATES), *_bins(numbers, dates=False)]
+    starts, values = (np.array([0, DATES]), np.full(2, size))
+    if words is not None:
+        starts, values = fixed_groups(np.arange(bins, size))
+    first = int(np.searchsorted(starts, DATES))  # run of numbers
+    of_dates = (starts[:first], values[:first]) if dates is None else _bins(dates, of_numbers, dates=True)
+    numbered = (starts[first:], values[first:]) if numbers is None else _bins(numbers, dates=False)
     published = frozenset(words or ())
-    places = Runs.of([*runs, (MISSING, size)])
+    places = Runs.of(of_dates, numbered, ([MISSING], [size]))
     return places, size, None if words is None else lambda word: size if word in published else bins + word_group(word)
 
 
-def _bins(edges: Any, first: int = 0, *, dates: bool) -> list[tuple[int, int]]:
+def _bins(edges: Any, first: int = 0, *, dates: bool) -> tuple[np.ndarray, np.ndarray]:
     """Return the first code of each bin of numbers or of dates, and its number; they begin at `first`."""
-    last = last_codes(edges, dates=dates).tolist()
-    return [(0 if dates else DATES, first), *((code + 1, first + k) for k, code in enumerate(last, 1))]
+    last = last_codes(edges, dates=dates)
+    return np.concatenate([[0 if dates else DATES], last + 1]), np.arange(first, first + len(last) + 1)

@@ -1,4 +1,6 @@
+import functools
 import math
+import operator
 
 import mpmath
 import numpy as np
@@ -136,3 +138,29 @@ def test_mixtures_need_arrays_of_one_number_of_levels_scales_and_columns(positio
 def test_what_would_be_read_beyond_or_has_no_value_is_refused(call):
     with pytest.raises(ValueError, match=r"must"):
         call()
+
+
+def halved(noisy, rows, likely):
+    """The rows of each cell, half by half, with sums from the first count to the last."""
+    size, half = len(noisy), len(noisy) // 2
+    if size == 1:
+        return [rows]
+    first = functools.reduce(operator.add, noisy[:half], 0.0)
+    second = functools.reduce(operator.add, noisy[half:], 0.0)
+    share = half / size
+    if abs(first / half - second / (size - half)) > likely * math.sqrt(1 / half + 1 / (size - half)):
+        first = first if first >= likely * math.sqrt(half) else 0.0
+        second = second if second >= likely * math.sqrt(size - half) else 0.0
+        share = first / (first + second) if first or second else share
+    return halved(noisy[:half], rows * share, likely) + halved(noisy[half:], rows * (1 - share), likely)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 7, 64, 129])
+def test_halves_are_those_of_python_bit_by_bit(n, rng):
+    for scale in (0.0, 1.0, 30.0, 1e6):
+        noisy = rng.normal(scale * rng.random(n), 5.0)
+        found = reals.halves(noisy, 1234.5, 12.5)
+        assert found.tolist() == halved(noisy.tolist(), 1234.5, 12.5)
+        assert found.sum() == pytest.approx(1234.5)
+    with pytest.raises(ValueError, match="noisy must have at least one count"):
+        reals.halves([], 1.0, 1.0)
