@@ -188,7 +188,14 @@ def parameter(
     -------
     object
         The field of a dataclass.
+
+    Raises
+    ------
+    TypeError
+        If `kind` is none, such as the function `positive` for ``positive()``.
     """
+    if not isinstance(kind, Kind | None):
+        raise TypeError(f"kind must be a Kind, such as positive() or count(1, 100), got {kind!r}")
     return field(default=default, kw_only=True, metadata=described(kind, text, saved))
 
 

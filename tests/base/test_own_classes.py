@@ -1,4 +1,4 @@
-"""A file finds the class of its learner and of its model, also among classes of one name."""
+"""Classes of other authors: a file finds them again among others of one name, and what they declare is checked."""
 
 import json
 import sys
@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import dpfast
+from dpfast.base import parameter, positive
 
 SOURCE = """
 from dataclasses import dataclass
@@ -72,3 +73,10 @@ def test_a_file_of_neither_of_two_classes_is_refused(modules, tmp_path):
     (tmp_path / "m.json").write_text(json.dumps(document | {"digest": _digest(document)}))
     with pytest.raises(ValueError, match="several classes are named LearnerNamedTwice, and the file is of none of"):
         dpfast.load(tmp_path / "m.json")
+
+
+def test_a_function_that_makes_a_kind_is_none():
+    with pytest.raises(
+        TypeError, match=r"kind must be a Kind, such as positive\(\) or count\(1, 100\), got <function positive"
+    ):
+        parameter(1.0, positive)
