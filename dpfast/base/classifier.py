@@ -15,7 +15,7 @@ from dpfast.base import transaction
 from dpfast.base.batches import in_batches
 from dpfast.base.explained import Explanation, explain
 from dpfast.base.fitted import ModelReader
-from dpfast.base.fitting import OUTLINE
+from dpfast.base.fitting import FEW, OUTLINE
 from dpfast.base.forms import Codes
 from dpfast.base.inputs import refuse_weights
 from dpfast.base.model import Model, decisions, model_of, overrides, read_model
@@ -298,7 +298,7 @@ class PrivateClassifier(PrivateParameters, CallbackSupportMixin, ClassifierMixin
         return tags
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in super().__getstate__().items() if name != OUTLINE}
+        return {name: value for name, value in super().__getstate__().items() if name not in (FEW, OUTLINE)}
 
     def _released_model(self) -> Any:
         """Return the model; refuse if there is none."""

@@ -9,7 +9,7 @@ from sklearn.utils.validation import validate_data
 
 from dpfast.accounting.claims.spend import claim_of_file
 from dpfast.base.encoder import TableEncoder
-from dpfast.base.fitting import OUTLINE, Public, publish
+from dpfast.base.fitting import FEW, OUTLINE, Public, publish
 from dpfast.base.inputs import check_columns
 from dpfast.base.saving import entries, found_facts, found_shares
 from dpfast.tables.arrays import as_objects, refuse_masked, with_text_names
@@ -17,6 +17,7 @@ from dpfast.tables.codes import CodeTable
 from dpfast.tables.columns import first_repeated
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.encoding import Encoding, encode
+from dpfast.tables.few_rows import FewRows, is_few
 from dpfast.tables.schema import Schema
 from dpfast.tables.sources import with_names
 
@@ -34,10 +35,21 @@ class ModelReader:
 
     def rows(self, X: Any) -> Any:
         """Return the rows of X as models score them; refuse other columns than those of the fit."""
+        if (few := self._few_rows(X)) is not None:
+            return self._form.rows_to_score(self._form.coded(few))
         X = self._form.coded(self.table(X))
         rows = self._form.rows_to_score(X)
         check_columns(self._model, X, self.width, self.names)
         return rows
+
+    def _few_rows(self, X):
+        """Return a few rows of a plain table as codes, or None for other tables, which `table` reads or refuses."""
+        if self._encoder is None or not is_few(X):
+            return None
+        known = vars(self._model)
+        if FEW not in known:
+            known[FEW] = FewRows(self._encoder.schema_)
+        return known[FEW].read(X, named=not self._encoder._nameless)
 
     @property
     def width(self) -> int:

@@ -30,8 +30,9 @@ from dpfast.accounting import Cost, PrivacySpend, Release
 from dpfast.accounting.claims.spend import warn, warn_of_caller, warn_of_claim
 
 OUTLINE = "_outline"  # of codes as a learner reads them, kept beside the attributes of a model
+FEW = "_few_rows"  # the reader of few rows, likewise
 STREAM = "_state"  # of a stream that goes on
-_REPLACED = "_facts", OUTLINE, STREAM  # by each fit, like attributes
+_REPLACED = "_facts", OUTLINE, FEW, STREAM  # by each fit, like attributes
 
 
 @dataclass

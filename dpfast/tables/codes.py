@@ -115,6 +115,24 @@ class CodeTable:
         sizes, names = [column.size for column in columns], [column.name for column in columns]
         return cls.from_arrays(arrays, sizes, names=names, columns=columns)
 
+    def with_rows(self, columns: Any) -> "CodeTable":
+        """Return a table with the names and the sizes of this one, and other codes.
+
+        Parameters
+        ----------
+        columns : sequence of sequences of int
+            The codes of each column.
+
+        Returns
+        -------
+        CodeTable
+        """
+        table, given = CodeTable.__new__(CodeTable), zip(columns, self.sizes.tolist(), strict=True)
+        arrays = [frozen(np.array(codes, np.uint16 if size > 1 << 8 else np.uint8)) for codes, size in given]
+        table.names, table.columns, table.codes = self.names, self.columns, Columns(arrays, self.sizes)
+        table.sizes, table.offsets, table.shape = self.sizes, self.offsets, (table.codes.n, len(self.sizes))
+        return table
+
     def row_of_zeros(self) -> "CodeTable":
         """Return a table of one row, all of whose codes are 0, with the names and the sizes of this one.
 
@@ -292,11 +310,7 @@ class CodeRows:
 
     def round_coefficients(self, coef):
         """Return integers and a step whose products approximate the coefficients, of shape (codes, k)."""
-        starts = self.offsets[:-1]
-        highest, least = np.maximum.reduceat(coef, starts), np.minimum.reduceat(coef, starts)
-        largest = np.maximum(highest, -least).sum(axis=0).max()
-        step = max((highest - least).max() / _STEPS, largest / (2.0**31 - 1 - len(starts))) or 1.0
-        return np.ascontiguousarray(np.rint(coef / step), np.int32), float(step)
+        return round_coefficients(coef, self.offsets[:-1])
 
     def limits(self, squares, allowed, most):
         """Return a limit for each row with limit * sqrt(square) <= most * sqrt(allowed), exactly: int32, shape (n,).
@@ -399,6 +413,17 @@ class CodeRows:
 
         groups = [self._parts[k :: threads()] for k in range(min(threads(), len(self._parts)))]
         return sum(map_blocks(add, groups))
+
+
+def round_coefficients(coef: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, float]:
+    """Return integers and a step whose products approximate the coefficients, of shape (codes, k), of these columns.
+
+    A sum of one entry of each column is below 2**31.
+    """
+    highest, least = np.maximum.reduceat(coef, starts), np.minimum.reduceat(coef, starts)
+    largest = np.maximum(highest, -least).sum(axis=0).max()
+    step = max((highest - least).max() / _STEPS, largest / (2.0**31 - 1 - len(starts))) or 1.0
+    return np.ascontiguousarray(np.rint(coef / step), np.int32), float(step)
 
 
 def _group(codes, groups):

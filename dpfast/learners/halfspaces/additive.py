@@ -12,6 +12,7 @@ from dpfast.base.parameters import positive
 from dpfast.base.plan import Task
 from dpfast.base.saving import entries, integer, reals
 from dpfast.kernels.reals import dot, exp, expit, log, norm
+from dpfast.learners.halfspaces.few_rows import MOST, scores_of_few
 from dpfast.learners.halfspaces.pairs import Interaction, read_pair
 from dpfast.learners.halfspaces.steepness import log_chances, log_odds, score_of
 from dpfast.learners.halfspaces.trees import Forest, read_forest
@@ -58,9 +59,14 @@ class AdditiveModel(Model):
     def row_scores(self, rows: Any) -> FloatArray:
         """Return the scores of rows, sums of what their columns add: float64, shape (n, 1) or (n, k)."""
         if isinstance(rows, CodeRows):
+            coef, constant = self.coef.T, self.intercept + self.shift
+            if 0 < rows.shape[0] <= MOST:
+                few = scores_of_few(rows, self.interactions, self.trees, coef, constant)
+                if few is not None:
+                    return few
             rows = rows.with_pairs(self.interactions) if self.interactions else rows
             rows = rows if self.trees is None else rows.with_leaves(self.trees)
-            return rows.linear_scores(self.coef.T, self.intercept + self.shift)
+            return rows.linear_scores(coef, constant)
         w = np.concatenate([self.coef, self.intercept[:, np.newaxis]], axis=1).T[: rows.shape[1]]
         size = norm(w) or 1.0  # margins are those of vectors of norm 1
         return size * rows.margins(w / size).astype(np.float64) + self.shift

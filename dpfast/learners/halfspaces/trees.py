@@ -95,6 +95,11 @@ class Forest:
         return kernel.leaves(columns, *self._nodes)
 
     @cached_property
+    def places(self) -> list[tuple[int, np.ndarray]]:
+        """Return `orders` as arrays of bytes."""
+        return [(column, frozen(np.array(places, np.uint8))) for column, places in self.orders]
+
+    @cached_property
     def _nodes(self) -> tuple[np.ndarray, np.ndarray]:
         """Return `asked` and `thresholds` as the kernel takes them."""
         return frozen(np.array(self.asked, np.uint32)), frozen(np.array(self.thresholds, np.uint8))
