@@ -22,7 +22,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "parts"))
 from people import SCHEMA, few, released
 from pyspark.sql import functions as F
-from spark_executors import PEOPLE, ROW, Cluster, _executor, _other_ages, _paths
+from spark_executors import PEOPLE, ROW, _executor, _other_ages, _paths
+from two_executors import Cluster
 
 from dpfast import HalfspaceClassifier
 from dpfast.accounting import Budget

@@ -16,13 +16,11 @@ from signal import SIGKILL
 
 import pandas as pd
 import pyarrow as pa
-import pyspark
 import pytest
-from pyarrow import parquet
-from pyspark.sql import SparkSession
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from people import OPEN, SCHEMA, TWO_SIDED, few, people, pieces, released
+from people import OPEN, SCHEMA, TWO_SIDED, few, people, released
+from two_executors import Cluster
 
 from dpfast import DecisionListClassifier, FiniteClassLearner, HalfspaceClassifier, engines
 from dpfast.accounting import Budget
@@ -33,60 +31,6 @@ from dpfast.parts.engine import EngineParts
 PEOPLE = people(300).assign(patient=[k * k % 97 for k in range(300)])
 LEARNERS = {DecisionListClassifier: {"max_rules": 2}} | {each: {} for each in [*TWO_SIDED, FiniteClassLearner]}
 CELL = "cell-of-one-row"
-QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto"
-
-
-class Cluster:
-    """Two executors of one slot each, and tables in files that they read."""
-
-    def __init__(self, folder, **others):
-        self.folder = Path(folder)
-        for name in ("events", "home", "home/work", "local"):
-            (self.folder / name).mkdir()
-        for name in ("bin", "jars", "python"):  # executors write their logs beside these
-            (self.folder / "home" / name).symlink_to(Path(pyspark.__file__).parent / name)
-        os.environ.update(
-            PYSPARK_PYTHON=sys.executable,
-            PYTHONPATH=os.pathsep.join(filter(None, sys.path)),  # executors import what is imported here
-            SPARK_HOME=str(self.folder / "home"),
-            SPARK_LOCAL_IP="127.0.0.1",
-            PYSPARK_SUBMIT_ARGS=f"--driver-java-options '{QUICK}' pyspark-shell",
-        )
-        settings = {
-            "spark.driver.host": "127.0.0.1",
-            "spark.eventLog.dir": (self.folder / "events").as_uri(),
-            "spark.eventLog.enabled": "true",
-            "spark.eventLog.compress": "false",
-            "spark.executor.extraJavaOptions": QUICK,
-            "spark.executor.memory": "500m",
-            "spark.local.dir": str(self.folder / "local"),
-            "spark.log.level": "OFF",
-            "spark.sql.adaptive.enabled": "false",
-            "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-            "spark.sql.codegen.wholeStage": "false",
-            "spark.sql.files.maxPartitionBytes": "100000",  # less than what opening a file is taken for: a part each
-            "spark.sql.shuffle.partitions": "4",
-            "spark.sql.warehouse.dir": str(self.folder / "warehouse"),
-            "spark.ui.enabled": "false",
-            "spark.ui.showConsoleProgress": "false",
-        }
-        builder = SparkSession.builder.master("local-cluster[2,1,500]")
-        for name, value in (settings | others).items():
-            builder = builder.config(name, value)
-        self.session = builder.getOrCreate()
-        self.held = None  # an engine that several checks use
-        self._tables = 0
-
-    def frame(self, frame, parts):
-        self._tables += 1
-        folder = self.folder / f"table-{self._tables}"
-        folder.mkdir()
-        for k, (part, _) in enumerate(pieces(frame, parts=parts)):
-            parquet.write_table(pa.Table.from_pandas(part, preserve_index=False), folder / f"{k}.parquet")
-        return self.session.read.parquet(str(folder))
-
-    def engine(self, frame, parts):
-        return engines.spark(self.frame(frame, parts))
 
 
 def executors_give_the_model_of_memory(cluster):
@@ -126,7 +70,7 @@ def parts_of_one_number_are_refused(cluster):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(spark_parts, "_rows", _rows_twice)
         with pytest.raises(EngineLost, match="two parts of the table have one number"):
-            cluster.engine(PEOPLE, 2)
+            engines.spark(cluster.frame(PEOPLE, 2))
 
 
 def rows_of_another_plan_are_never_counted(cluster):
@@ -265,7 +209,7 @@ def rows_that_spark_reads_anew_are_of_the_same_part(cluster):
 
 
 def a_session_that_is_over_is_an_engine_that_is_lost(cluster):
-    engine = cluster.engine(PEOPLE, 1)
+    engine = engines.spark(cluster.frame(PEOPLE, 1))
     cluster.session.stop()
     with pytest.raises(ConnectionError, match="the Spark cluster did not answer"):
         [*engine.ask(len, (), None)]

@@ -9,10 +9,11 @@ test_routes.py replays a few neighbours of every route. By hand, with as many as
 """
 
 import argparse
+import atexit
 import collections
+import functools
 import itertools
 import math
-import os
 import sys
 import tempfile
 import warnings
@@ -205,21 +206,26 @@ def _ray(rows, folder):
     return engines.ray([ray.put(part) for part, _ in _halves(rows, arrow)], actors=1)
 
 
-def _spark(rows, folder):
-    """Two executors, with adaptive execution; the session stays."""
-    from pyspark.sql import SparkSession
+@functools.cache
+def _session():
+    """Two executors, with adaptive execution, until this process ends."""
+    from two_executors import Cluster
 
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    builder = SparkSession.builder.master("local-cluster[2,1,1024]")
-    for name, value in {"sql.adaptive.enabled": "true", "sql.shuffle.partitions": "4", "ui.enabled": "false"}.items():
-        builder = builder.config(f"spark.{name}", value)
-    return builder.getOrCreate().createDataFrame(arrow(rows))
+    folder = tempfile.TemporaryDirectory()
+    cluster = Cluster(folder.name, **{"spark.sql.adaptive.enabled": "true", "spark.eventLog.enabled": "false"})
+    atexit.register(folder.cleanup)
+    atexit.register(cluster.session.stop)
+    return cluster.session
+
+
+def _spark(rows, folder):
+    return _session().createDataFrame(arrow(rows))
 
 
 def _files_of_spark(rows, folder):
     for k, (part, _) in enumerate(_halves(rows, arrow)):
         parquet.write_table(part, folder / f"{k}.parquet")
-    return _spark(rows[:1], folder).sparkSession.read.parquet(str(folder))
+    return _session().read.parquet(str(folder))
 
 
 _started: list = []
