@@ -72,7 +72,9 @@ def spark(frame: Any, *, tasks: int | None = None, folder: str | PathLike[str] |
     folder : str or path-like, optional
         A folder that all executors see under this name, for the files of the parts. No part is then computed again, not
         even if its executor is lost. By default each executor has files of its own, and a part of a lost executor must
-        have the same rows, in the same order, when it is computed again; otherwise the fit raises `EngineLost`.
+        have the same rows, in the same order, when it is computed again; otherwise the fit raises `EngineLost`. If this
+        process is killed, files named ``dpfast-part-*``, which hold the codes of rows, stay in the folder: remove them
+        when no fit uses it.
 
     Returns
     -------

@@ -17,6 +17,7 @@ several anew if Spark lost their paths.
 """
 
 import copy
+import gc
 import os
 import pickle
 import sys
@@ -199,11 +200,23 @@ def _slots(session):
 # ---- on an executor --------------------------------------------------------------------------------------------------
 
 _states: dict[str, Any] = {}  # mapped by this process, by path; the last one used is last
+_frozen = SimpleNamespace(modules=0)  # those imported when this process froze what was there
 
 
 def _rows(batches, task, given):
+    _freeze_modules()
     for part, found, *mark in task(batches, **given):
         yield pa.RecordBatch.from_pylist([{"part": part, "found": found, "mark": b"".join(mark)}], _ROW)
+
+
+def _freeze_modules():
+    """Leave imported modules out of the collection of garbage that a worker of Spark makes after every task.
+
+    It would look at all that they hold, which takes longer than most tasks. When a task begins, there is no garbage.
+    """
+    if len(sys.modules) > _frozen.modules:
+        gc.freeze()
+        _frozen.modules = len(sys.modules)
 
 
 def _answer_once(batches):

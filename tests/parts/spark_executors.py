@@ -4,6 +4,7 @@ Takes a folder for whatever Spark writes. Prints a line of JSON for each check: 
 with status 3 if Spark does not start.
 """
 
+import gc
 import json
 import os
 import stat
@@ -167,6 +168,11 @@ def tasks_that_run_twice_count_once(cluster):
         assert [number for number, _ in engine.ask(len, (), None)] == [0, 0, 1, 1]
 
 
+def workers_leave_modules_out_of_their_collections_of_garbage(cluster):
+    frozen = cluster.held._paths.mapInArrow(_frozen, "frozen long, held long").collect()
+    assert all(row.frozen > row.held for row in frozen), frozen
+
+
 def states_are_files_of_their_owner_and_gone_after_the_fit(cluster):
     engine = cluster.held
     files = [Path(path) for path in _paths(engine)]
@@ -254,6 +260,12 @@ def _rows_twice(batches, task, given):
         yield from spark_parts._rows(iter(batches), task, given)
 
 
+def _frozen(batches):
+    for _ in batches:
+        pass
+    yield pa.RecordBatch.from_pydict({"frozen": [gc.get_freeze_count()], "held": [len(gc.get_objects())]})
+
+
 ROW = "found string"
 
 
@@ -275,6 +287,7 @@ CHECKS = (
     what_is_not_declared_is_discovered_as_in_memory,
     one_row_in_an_executor_tells_no_more_than_was_charged,
     tasks_that_run_twice_count_once,
+    workers_leave_modules_out_of_their_collections_of_garbage,
     states_are_files_of_their_owner_and_gone_after_the_fit,
     a_bad_row_is_refused_before_a_charge,
     an_executor_that_is_killed_and_files_that_are_gone_change_nothing,

@@ -27,6 +27,7 @@ CHECKS = (
     "what_is_not_declared_is_discovered_as_in_memory",
     "one_row_in_an_executor_tells_no_more_than_was_charged",
     "tasks_that_run_twice_count_once",
+    "workers_leave_modules_out_of_their_collections_of_garbage",
     "states_are_files_of_their_owner_and_gone_after_the_fit",
     "a_bad_row_is_refused_before_a_charge",
     "an_executor_that_is_killed_and_files_that_are_gone_change_nothing",

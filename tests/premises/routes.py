@@ -12,6 +12,7 @@ import argparse
 import atexit
 import collections
 import functools
+import importlib
 import itertools
 import math
 import sys
@@ -211,6 +212,8 @@ def _session():
     """Two executors, with adaptive execution, until this process ends."""
     from two_executors import Cluster
 
+    udf = importlib.import_module("pyspark.sql.udf")
+    udf.require_minimum_pandas_version = lambda: None  # it warns once more for every question that is asked again
     folder = tempfile.TemporaryDirectory()
     cluster = Cluster(folder.name, **{"spark.sql.adaptive.enabled": "true", "spark.eventLog.enabled": "false"})
     atexit.register(folder.cleanup)
