@@ -280,7 +280,7 @@ def _sensitive(model, effects, rows):
             moved = (
                 ""
                 if mean is None
-                else f", and moves the probabilities by {mean:.1%} in the mean and by {most:.1%} at most"
+                else f", and moves their probabilities by {mean:.1%} in the mean, and that of one of them by {most:.1%}"
             )
             told = f"another value changes the predicted class of {changed:.1%} of the {rows.n:,} drawn rows{moved}."
             if each.furthest is not None:
