@@ -63,6 +63,7 @@ _CURVED = 0.25  # the mean curvature of the loss if both classes have half of th
 _HALVINGS = 60  # of an interval of length 1/2
 _TOGETHER = 2.0  # curvature in directions in which columns agree, over that of the average row
 _FAR = 6.0  # how far the descent of plain rows goes: coefficients of rare words, say, are large
+_LEAST = 0.25  # of how far all may go, for groups of codes of columns with small coefficients
 _FALL = 0.5  # of the rates of codes, from the first round to the last
 
 
@@ -201,8 +202,8 @@ class HalfspaceState:
         """Return the pairs to choose from, if so many rounds with this noise follow."""
         image = self.image
         longer = math.sqrt(image.radius**2 + most)  # entries of pairs are 1
-        coef, _, _ = image.linear(self.descent.coefficients())
-        return ColumnPairs(image.opening, coef, deviation * longer / math.sqrt(n_rounds))
+        coef, intercept, _ = image.linear(self.descent.coefficients())
+        return ColumnPairs(image.opening, coef, intercept + self.constants, deviation * longer / math.sqrt(n_rounds))
 
     def join(self, interactions, deviation, n_rounds):
         """Add these pairs to the model for so many further rounds, if there are any."""
@@ -225,7 +226,7 @@ class HalfspaceState:
         before, at = self.image, self.image.pairs_at
         self.image = image
         self.descent.rescale(image.radius / before.radius)
-        joined = self._descent(slice(at, image.pairs_at), deviation, n_rounds)
+        joined = self._descent(slice(at, image.pairs_at), deviation, n_rounds, least=1.0)
         self.descent = JoinedDescent(self.descent, joined, at)
 
     def middle_question(self):
@@ -264,15 +265,15 @@ class HalfspaceState:
             fields["coef_noise"], fields["code_shares"] = np.ascontiguousarray(noise.T), self.image.shares
         return fields
 
-    def _descent(self, entries, deviation, n_rounds):
-        """Return a descent of the coefficients of these entries of the image."""
+    def _descent(self, entries, deviation, n_rounds, least=_LEAST):
+        """Return a descent of the coefficients of these entries of the image; see `DescentByGroup` for `least`."""
         image, opening = self.image, self.image.opening
         known = image.groups[entries], len(opening.sizes), deviation, opening.n, n_rounds, image.fastest
         if not isinstance(image, CodeImage):
             return ShrunkenDescent(*known, mixed=self._width <= MOST_COLUMNS, far=_FAR)
         curvature = self._curvature() if self._columns == 1 else _CURVED
         pace = math.sqrt(min(1.0, curvature / _CURVED))
-        return DescentByGroup(*known, pace, _FALL, curvature * image.spread[entries])
+        return DescentByGroup(*known, pace, _FALL, curvature * image.spread[entries], least)
 
     def _curvature(self):
         """Return the mean curvature of the loss of two classes if all rows have the log odds of the classes."""

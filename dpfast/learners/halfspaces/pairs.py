@@ -18,10 +18,13 @@ the remaining pairs. The first "none" ends them, but all draws are paid for. Onl
 first draw decides whether there is anything to see, and gets a third of the cost of the draws.
 
 **The public number** has two parts. The first is the value that q would have if residuals were noise, the sum of
-sqrt(2 v n_cell / pi) over the cells, where the sizes of cells are those for independent columns. The second is a part
-of the noise that the sums of the cells will have, so that a pair is not chosen if it could not be learned. The score of
-"none" is the logarithm of the number of pairs over t, which is the lead of the best pair by chance, plus a margin. If
-no pair has any score, the first draw is "none" in 95% of all fits.
+sqrt(2 v n_cell / pi) over the cells, where the sizes of cells are those for independent columns. The mean square v of
+the residuals of a class follows from the released scores of synthetic rows, if classes are as likely as scores say. It
+is too large where columns say the same, so a pair of noise has a negative score. Residuals are capped and do not shrink
+where columns tell nothing: there v is 1 for two classes. The second part is a part of the noise that the sums of the
+cells will have, so that a pair is not chosen if it could not be learned.The score
+of "none" is the logarithm of the number of pairs over t, which is the lead of the best pair by chance, plus a margin.
+If no pair has any score, the first draw is "none" in 95% of all fits.
 
 A chosen pair becomes one more column of codes (`joined`), and the rounds continue over all columns.
 """
@@ -43,7 +46,8 @@ SHARE = 20  # the draws cost one over this of the bill
 PAIRS_BEFORE = Fraction(30, 100), Fraction(15, 100)  # share of the rounds before the choice, without and with trees
 _COLUMNS = 32  # the most columns whose pairs are considered
 _CELLS = 1 << 21  # the most cells of all pairs and classes together
-_LEFT = 6.0  # squares of residuals before the first round over those at the choice
+_SYNTHETIC = 1024  # synthetic rows, whose residuals have about the mean square of those of the rows
+_FARTHEST = 30.0  # score from that of another class that is told from longer ones
 _NOISE = 0.25  # the share of the noise of a pair's cells that is subtracted from its score
 _FIRST = 3  # the first draw costs one over this of all draws
 MOST_CHOICES = _COLUMNS * (_COLUMNS - 1) // 2 + 1  # pairs of a draw, and "none"
@@ -98,10 +102,11 @@ class ColumnPairs:
     """The pairs that are considered (`of`), and the public part of their scores.
 
     `coef` is what each code adds to the scores so far: shape (codes, columns), with one column for two classes.
-    `deviation` is that of the noise in the sum of residuals of a cell, if later rounds released it.
+    `constants` are added to all scores. `deviation` is that of the noise in the sum of residuals of a cell, if later
+    rounds released it.
     """
 
-    def __init__(self, opening, coef, deviation):
+    def __init__(self, opening, coef, constants, deviation):
         classes = coef.shape[1]
         groups = [_groups(count, rank) for count, rank in zip(opening.counts, opening.ranks, strict=True)]
         held = [np.bincount(group, count) for group, count in zip(groups, opening.counts, strict=True)]
@@ -110,8 +115,7 @@ class ColumnPairs:
         self.of = tuple(
             Interaction((a, b), (told[a], told[b])) for i, a in enumerate(columns) for b in columns[i + 1 :]
         )
-        shares = opening.sizes / reals.sum(opening.sizes)
-        squares = 4 * (shares * (1 - shares) if classes > 1 else shares[:1] * shares[1:]) / _LEFT
+        squares = _squares(_synthetic_scores(opening, coef) + constants)
         roots = {j: reals.sum(np.sqrt(held[j])) for j in columns}
         chance = reals.sum(np.sqrt(2 * squares / math.pi)) / math.sqrt(opening.n)
         noise = _NOISE * deviation * classes * math.sqrt(2 / math.pi)
@@ -133,6 +137,41 @@ class ColumnPairs:
                 break
             chosen.append(self.of[left.pop(drawn)])
         return chosen
+
+
+def _synthetic_scores(opening, coef):
+    """Return the scores of synthetic rows, drawn from released counts as if columns were independent.
+
+    They are drawn with the same random numbers in all fits, since nothing is hidden by them.
+    """
+    rng, scores, start = np.random.Generator(np.random.Philox(key=0)), np.zeros((_SYNTHETIC, coef.shape[1])), 0
+    for count in opening.counts:
+        below = np.cumsum(count)
+        at = rng.random(_SYNTHETIC)
+        if below[-1] > 0:
+            codes = np.searchsorted(below, at * below[-1], side="right").clip(max=len(count) - 1)
+            scores += coef[start + codes]
+        start += len(count)
+    return scores
+
+
+def _squares(scores):
+    """Return the mean square of the residuals of each column of scores, if classes are as likely as scores say.
+
+    See `dpfast.learners.halfspaces.model` for residuals and for the probabilities of classes.
+    """
+    if scores.shape[1] == 1:
+        powers = reals.exp(np.minimum(np.abs(scores), _FARTHEST))
+        wrong, small = 2 / (3 + powers), 2 / (1 + powers)
+        return np.array([reals.sum((wrong + (1 - wrong) * np.square(small)).ravel()) / len(scores)])
+    powers = reals.exp(np.maximum(scores - scores.max(axis=1, keepdims=True), -_FARTHEST))
+    p = powers / powers.sum(axis=1, keepdims=True)
+    likely = p * np.maximum(0.5, 1 - p)
+    likely /= likely.sum(axis=1, keepdims=True)
+    own = likely * np.square(np.minimum(1.0, 2 * (1 - p)))
+    others = likely * np.square(1 / np.maximum(0.5, 1 - p))
+    squares = own + np.square(p) * (others.sum(axis=1, keepdims=True) - others)
+    return np.array([reals.sum(column) / len(scores) for column in np.ascontiguousarray(squares.T)])
 
 
 def _considered(opening, coef, groups):

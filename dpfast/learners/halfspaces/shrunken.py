@@ -26,7 +26,10 @@ and at most 1 - _LASTING / rounds. It moves as far in as many rounds.
 **Rates by group** (`DescentByGroup`). Groups with large coefficients, such as those of rare values with large effects,
 go further. The variance of a group on its whole way is tau = (that of its coefficients without noise) / (1 - exp(-a
 h))^2 - k / h, by the released sums. The rate of a group is multiplied by tau / _USUAL where that is above 1, up to
-where noise or the curvature of its entries limits it.
+where noise or the curvature of its entries limits it. A group of codes of columns that has
+little variance goes less far, since a small table would be fitted too far: for it, the limit by the number of rows is
+multiplied by tau / _USUAL, but at least by `least`. Where noise limits rates more than that, nothing changes. The
+weights of a leaf or of a cell of a pair are small each and tell much together, so their limit stays.
 
 **Falling rates.** Noise added early is mostly taken back, and noise added late is not. So the rates of codes fall, by
 the same amount in each round and to a half in the last one. That changes how much noise is left by more than it changes
@@ -78,6 +81,7 @@ class ShrunkenDescent:
         rate = min(limit, more, longest, far * pair * pace * n / n_rounds)
         self._rate = self._fastest = rate / n / pair
         self._limit = limit / n / pair
+        self._far = far * pace / n_rounds
         self._lasting = max(0.0, 1 - fastest / rate)
         self._fall = fall
         self._own = deviation**2 * (1 if columns == 1 else 1 - 1 / columns)
@@ -226,11 +230,13 @@ class ShrunkenDescent:
 class DescentByGroup(ShrunkenDescent):
     """Like `ShrunkenDescent`, but groups with large coefficients have larger rates.
 
-    `curvature` is that of the mean loss along each coefficient, 0 for an intercept. There is no mixture of scales.
+    `curvature` is that of the mean loss along each coefficient, 0 for an intercept. For groups with small
+    coefficients, `far` is smaller by a factor of at least `least`. There is no mixture of scales.
     """
 
-    def __init__(self, groups, classes, deviation, n, n_rounds, fastest, pace, fall, curvature):
+    def __init__(self, groups, classes, deviation, n, n_rounds, fastest, pace, fall, curvature, least):
         super().__init__(groups, classes, deviation, n, n_rounds, fastest, pace, fall)
+        self._least = least
         curved = n * np.bincount(self._groups, curvature, len(self._members) + 1)[:-1, np.newaxis]
         self._tell(curved[:, 0] > 0)
         self._curved = np.maximum(curved / np.maximum(1, self._members), _LITTLE**2)
@@ -248,7 +254,8 @@ class DescentByGroup(ShrunkenDescent):
             tau = self._signal.mean(axis=1, keepdims=True) / np.square(gone) - _SAMPLED / self._curved
             step = (1 - self._lasting) * self._fastest * self._curved
             most = np.minimum(min(_MOST_TIMES, self._limit / self._fastest), _STEEP / step)
-            times[:-1] = np.maximum(1.0, np.minimum(tau / _USUAL, most))
+            less = np.minimum(1.0, self._far / self._fastest * np.maximum(tau / _USUAL, self._least))
+            times[:-1] = np.maximum(less, np.minimum(tau / _USUAL, most))
         return times
 
     def _by_entry(self, rate):

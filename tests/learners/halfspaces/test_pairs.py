@@ -20,7 +20,7 @@ from dpfast.base.run import Run
 from dpfast.learners.halfspaces.halfspace import image_of
 from dpfast.learners.halfspaces.images import LIMIT, Opening
 from dpfast.learners.halfspaces.model import HalfspaceState
-from dpfast.learners.halfspaces.pairs import GROUPS, ColumnPairs, Interaction, draws, read_pair
+from dpfast.learners.halfspaces.pairs import GROUPS, ColumnPairs, Interaction, _squares, draws, read_pair
 from dpfast.parts import MemoryParts
 from dpfast.parts.blocks import Piece
 from dpfast.tables import Category, Label, Numeric, Schema
@@ -101,7 +101,7 @@ def opened(codes, labels, classes, seed):
     image = image_of(CodeRows(CodeTable(codes, SMALL, columns=COLUMNS)), classes, True)
     image.open(rng.exponential(5.0, image.opening_size), 1.0, len(codes))
     u = rng.normal(scale=rng.choice([0.1, 3.0]), size=(image.size, 1 if classes == 2 else classes))
-    return image, u, ColumnPairs(image.opening, image.linear(u)[0], 1.0)
+    return image, u, ColumnPairs(image.opening, image.linear(u)[0], np.zeros(1), 1.0)
 
 
 def scores(image, u, pairs, codes, labels):
@@ -187,7 +187,7 @@ def law(q, pairs, exponents, most, limit=1):
 def plain_pairs(n=40.0):
     """The pairs of three columns of two values each."""
     opening = Opening(n, np.array([n / 2, n / 2]), (np.array([n / 2, n / 2]),) * 3, (None,) * 3)
-    return ColumnPairs(opening, np.zeros((6, 1)), 1.0)
+    return ColumnPairs(opening, np.zeros((6, 1)), np.zeros(1), 1.0)
 
 
 def totals(q, pairs):
@@ -288,12 +288,38 @@ def test_no_pair_is_chosen_where_none_is_worth_it(seed):
     assert model.fit(table, labels, classes=[0, 1]).interactions_ == ()
 
 
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("effect", [0.0, 0.15])
+def test_pairs_of_noise_are_not_chosen_however_many_rows_there_are(effect, seed):
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, 8, (30_000, 20)).astype(np.uint8)
+    scores = codes @ rng.normal(scale=effect, size=20)
+    labels = (rng.random(len(codes)) < 1 / (1 + np.exp(scores.mean() - scores))).astype(int)
+    model = dpfast.HalfspaceClassifier(3, n_rounds=40, trees=0, random_state=seed)
+    assert model.fit(dpfast.CodeTable(codes, [8] * 20), labels, classes=[0, 1]).interactions_ == ()
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+def test_residuals_have_the_mean_square_that_scores_of_their_classes_say(classes, rng):
+    scores = rng.normal(scale=1.5, size=(40_000, classes))
+    p = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    likely = p * np.maximum(0.5, 1 - p)
+    drawn = (rng.random((len(p), 1)) > np.cumsum(likely / likely.sum(axis=1, keepdims=True), axis=1)).sum(axis=1)
+    own = np.eye(classes)[drawn.clip(max=classes - 1)]
+    others = p * (1 - own)
+    others /= others.sum(axis=1, keepdims=True)
+    residuals = np.minimum(1, 2 * (1 - (p * own).sum(axis=1, keepdims=True))) * (own - others)
+    told = _squares(scores[:, 1:] - scores[:, :1] if classes == 2 else scores)
+    np.testing.assert_allclose(told, np.square(residuals).mean(axis=0)[-len(told) :], rtol=0.03)
+    np.testing.assert_allclose(_squares(np.zeros((5, 1))), 1.0)  # where scores tell nothing
+
+
 def test_rows_in_parts_choose_the_same_pairs(rng, tmp_path):
     table, labels = exclusive(rng, 3000)
     image, parts = image_of(CodeRows(table), 2, True), [slice(0, 1000), slice(1000, 3000)]
     image.open(np.full(image.opening_size, 500.0), 1.0, 3000)
     u = rng.normal(size=(image.size, 1))
-    pairs = ColumnPairs(image.opening, image.linear(u)[0], 1.0)
+    pairs = ColumnPairs(image.opening, image.linear(u)[0], np.zeros(1), 1.0)
     question, *told = image.pair_question(u, np.zeros(1), pairs.of)
     whole = question(Piece(None, labels, rows=CodeRows(table)), *told)
     some = [question(Piece(None, labels[at], rows=CodeRows(table[at])), *told) for at in parts]
@@ -321,7 +347,7 @@ def test_columns_of_one_code_have_no_pairs():
 
 def test_columns_are_folded_into_few_groups(rng):
     counts, ranks = (rng.random(20), rng.random(31)), (None, np.linspace(-1, 1, 30))
-    pairs = ColumnPairs(Opening(100.0, np.array([50.0, 50.0]), counts, ranks), np.zeros((51, 1)), 1.0)
+    pairs = ColumnPairs(Opening(100.0, np.array([50.0, 50.0]), counts, ranks), np.zeros((51, 1)), np.zeros(1), 1.0)
     (pair,) = pairs.of
     values, numbers = pair.groups
     assert sorted(set(values)) == list(range(GROUPS))

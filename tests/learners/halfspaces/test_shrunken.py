@@ -97,7 +97,7 @@ def test_rates_follow_the_number_of_rows_and_the_noise_and_momentum_carries_what
 def test_groups_with_large_coefficients_have_larger_rates(rng):
     groups, n = np.append(np.repeat([0, 1], [50, 500]), -1), 1e5
     curvature = np.append(np.full(550, 1e-3), 0.0)
-    descent = DescentByGroup(groups, 2, 1.0, n, 100, 128.0, 1.0, 1.0, curvature)
+    descent = DescentByGroup(groups, 2, 1.0, n, 100, 128.0, 1.0, 1.0, curvature, 1.0)
     values = np.append(np.append(rng.normal(scale=8.0, size=50), rng.normal(scale=0.1, size=500)), 0.0)[:, np.newaxis]
     for _ in range(60):
         descent.add(n * curvature[:, np.newaxis] * (values - descent.coefficients()))
@@ -107,6 +107,21 @@ def test_groups_with_large_coefficients_have_larger_rates(rng):
     descent.rescale(2.0)
     np.testing.assert_allclose(descent.coefficients(), 2 * before, rtol=1e-9)
     np.testing.assert_allclose(descent.left(n * curvature / 4), 4 * left, rtol=1e-9)
+
+
+@pytest.mark.parametrize(("least", "slower"), [(0.25, 0.25), (1.0, 1.0)])
+def test_groups_with_small_coefficients_have_smaller_rates_down_to_the_least(least, slower, rng):
+    groups, n = np.append(np.repeat([0, 1], 200), -1), 4e3
+    curvature = np.append(np.full(400, 1e-2), 0.0)
+    descent = DescentByGroup(groups, 2, 1e-3, n, 100, 128.0, 1.0, 1.0, curvature, least)
+    values = np.append(np.repeat([1.5, 0.05], 200) * rng.normal(size=400), 0.0)[:, np.newaxis]
+    for _ in range(60):
+        descent.add(n * curvature[:, np.newaxis] * (values - descent.coefficients()))
+    before = descent._rates[:, 0].copy()
+    descent.add(n * curvature[:, np.newaxis] * (values - descent.coefficients()))
+    common, weak = descent._fastest, (descent._rates[:, 0] - before)[1]
+    assert weak == pytest.approx(slower * common, rel=0.01)
+    assert (descent._rates[:, 0] - before)[0] >= common * 0.999
 
 
 def test_noise_that_later_residuals_take_back_is_not_left(rng):
