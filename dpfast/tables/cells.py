@@ -198,7 +198,7 @@ def _groups() -> tuple[np.ndarray, np.ndarray]:
     power = np.arange(_LEAST, _MOST)
     above, below = np.clip(power + 9, 1, 40), np.clip((power + 90) // 2, 41, GROUPS - 1)
     years, side = np.arange(0, DATES, 365), np.arange(POWERS + 1) << _BITS
-    starts = [years, ZERO - side[:0:-1], [ZERO], ZERO + 1 + side[:-1]]
+    starts: list[Any] = [years, ZERO - side[:0:-1], [ZERO], ZERO + 1 + side[:-1]]
     return frozen(np.concatenate(starts)), frozen(np.concatenate([years // 365 % GROUPS, below[::-1], [0], above]))
 
 

@@ -45,7 +45,7 @@ SOURCES = {
     "Arrow": lambda table, folder: pa.table({name: [*table[name]] for name in table}),
     "views of text": lambda table, folder: _views(table),
     "lists": lambda table, folder: {name: [*table[name]] for name in table},
-    "stream": lambda table, folder: pa.Table.from_pandas(table, preserve_index=False).to_reader(7),
+    "stream": lambda table, folder: pa.Table.from_pandas(table, preserve_index=False).to_reader(40),
     "CSV": lambda table, folder: _csv(table, folder / "t.csv"),
     "Parquet": lambda table, folder: _parquet(table, folder / "t.parquet"),
     "parts": lambda table, folder: MemoryParts([(table[a:b], None) for a, b in [(0, 100), (100, 107), (107, None)]]),
