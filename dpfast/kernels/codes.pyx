@@ -168,6 +168,8 @@ cdef class Columns:
         """Return the rows from `start` to `stop` - 1; nothing is copied or checked again."""
         if not 0 <= start <= stop <= self.n:
             raise ValueError(f"rows {start} to {stop} are not among {self.n}")
+        if stop - start == self.n:
+            return self
         cdef Columns part = Columns.__new__(Columns)
         part.columns, part.sizes, part.offsets = tuple([c[start:stop] for c in self.columns]), self.sizes, self.offsets
         part.wide, part.size, part.offset, part.plans = self.wide, self.size, self.offset, self.plans

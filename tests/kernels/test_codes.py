@@ -236,3 +236,10 @@ def test_what_does_not_fit_is_refused(rng):
             codes.matches(columns, [(0, 0, 1), (j, low, high)])
     with pytest.raises(ValueError, match=r"literals must have shape \(k, 3\), got \(3,\)"):
         codes.matches(columns, (0, 0, 1))
+
+
+def test_all_rows_are_the_columns_themselves_and_fewer_are_not(rng):
+    columns = codes.Columns([rng.integers(0, 3, 50, dtype=np.uint8)], [3])
+    assert columns.part(0, 50) is columns
+    assert columns.part(0, 49) is not columns
+    assert columns.part(1, 50).n == 49

@@ -27,6 +27,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from dpfast.kernels import reals
+from dpfast.kernels.own import frozen
 from dpfast.learners.halfspaces.bins import by_share, entries_of_numbers, groups_of_numbers, width
 from dpfast.learners.halfspaces.trees import most_trees
 from dpfast.mechanisms.opening import SURE
@@ -219,12 +220,16 @@ class CodeImage(CodeShape):
         self._mean = np.rint(mean * unit).astype(np.int64)
         self._top = int(TOP * math.sqrt(square) * unit) * self._constant
         self._by_entry, self._by_code = matrix.T.tocsr().astype(np.int64), matrix
+        of_rows = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data.astype(np.float64)
+        self._read_only = tuple(map(frozen, of_rows))  # of the matrix, which a round then neither converts nor copies
+        self._real_mean = self._mean.astype(np.float64)
         squares = _product(self._by_entry.power(2), self.shares)
         spread = np.maximum(squares - np.square(self._mean.astype(np.float64)), 0.0) / _RADIUS**2
         self.spread = np.append(spread, np.zeros(int(self._constant)))
         self._squares, self._allowed = self._limited(matrix.astype(np.int64))
         of = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
-        found = np.unique(np.stack([of, np.concatenate(groups)]), axis=1, return_inverse=True)[1].ravel()
+        kinds = np.concatenate(groups)
+        found = np.unique(of * (np.ptp(kinds) + 1) + kinds, return_inverse=True)[1]  # by column, then by its groups
         self.groups = np.concatenate([found, np.full(int(self._constant), -1)])
 
     def with_pairs(self, pairs):
@@ -275,8 +280,8 @@ class CodeImage(CodeShape):
         """Return <u, image> as coefficients of codes (codes, columns), an intercept (columns,) and a constant."""
         w = np.ascontiguousarray(u[: len(self._mean)].T) / _RADIUS
         top = self._top * u[len(self._mean) :].sum(axis=0) / _RADIUS
-        mean = np.array([reals.dot(self._mean.astype(np.float64), column) for column in w])
-        return np.stack([_product(self._by_code, column) for column in w], axis=1), top - mean, 0.0
+        mean = np.array([reals.dot(self._real_mean, column) for column in w])
+        return np.stack([reals.products_csr(*self._read_only, column) for column in w], axis=1), top - mean, 0.0
 
     def deviations(self, noise):
         """Return the noise of coefficients of codes minus their mean over the column: shape (codes, columns).
@@ -339,7 +344,8 @@ def _limited_rows(piece, limited):
     """Return the rows with the columns of pairs and trees, and their limits."""
     squares, allowed, *added = limited
     known = piece.memo.get(_limited_rows)
-    if known is None or known[:2] != (allowed, added) or not np.array_equal(known[2], squares):
+    same = known is not None and known[:2] == (allowed, added)
+    if not same or not (known[2] is squares or np.array_equal(known[2], squares)):
         pairs, forest = added
         rows = piece.rows.with_pairs(pairs) if pairs else piece.rows
         rows = rows if forest is None else rows.with_leaves(forest)
