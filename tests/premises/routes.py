@@ -212,8 +212,8 @@ def _session():
     """Two executors, with adaptive execution, until this process ends."""
     from two_executors import Cluster
 
-    udf = importlib.import_module("pyspark.sql.udf")
-    udf.require_minimum_pandas_version = lambda: None  # it warns once more for every question that is asked again
+    for name in ("udf", "pandas.functions", "pandas.utils"):  # they warn once more for a question that is asked again
+        importlib.import_module(f"pyspark.sql.{name}").require_minimum_pandas_version = lambda: None
     folder = tempfile.TemporaryDirectory()
     cluster = Cluster(folder.name, **{"spark.sql.adaptive.enabled": "true", "spark.eventLog.enabled": "false"})
     atexit.register(folder.cleanup)
