@@ -627,6 +627,17 @@ ROWS = (
         "figures: factor 2 of moved cells dropped",
     ),
     Row(
+        "figures by the values of a column, and by classes",
+        "metrics.groups",
+        "privacy_theorems.md#The other theorems",
+        "",
+        "Noise.histogram_replace Noise.histogram_add Plans.laplace_epsilon_of_counts",
+        "laplace",
+        "metrics/test_groups.py::test_one_row_moves_the_cells_of_groups_and_classes_by_what_the_noise_is_for",
+        "",
+        "groups: a replaced row in one cell",
+    ),
+    Row(
         "rows without a label, which are left out",
         "base.classifier",
         "proofs_privacy.md#Rows without a label",

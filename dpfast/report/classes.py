@@ -66,12 +66,12 @@ def class_table(model: Any) -> Iterable[str]:
     known = facts.get("classes", "known")
     sizes = getattr(model, "class_sizes_", None)
     total = None if sizes is None else float(np.maximum(sizes, 0).sum())
-    lines = []
+    lines: list[tuple[str, ...]] = []
     for k, label in enumerate(classes.tolist()[:_LISTED]):
         of = records.get(str(label), {})
         share = _share(of.get("share"))
         if share == _NOT and sizes is not None and total:
-            share = f"about {max(float(sizes[k]), 0.0) / total:.1%} of the rows it learned from"
+            share = f"about {max(float(sizes[k]), 0.0) / total:.1%}"
         cells = [share, *(_share(of.get(name)) for name in ("predicted share", "recall", "precision"))]
         lines.append((str(label), known, *cells))
     if None in records:
@@ -79,11 +79,13 @@ def class_table(model: Any) -> Iterable[str]:
         lines.append(("any other label", "not found or not declared", _share(of.get("share")), "never", "-", "-"))
     else:
         lines += _of_other_labels(model)
+    estimated = any(share.startswith("about ") for _, _, share, *_ in lines)
     yield "<h2>Classes</h2>"
     yield (
         '<p class="soft">Recall: the share of the rows of a class that are predicted as it. Precision: the share of '
         "the rows predicted as a class that are of it."
         + (" Intervals of 95% hold the noise and the choice of rows." if records else "")
+        + (" A share with about is of the rows that it learned from, with noise." if estimated else "")
         + "</p>"
     )
     head = ("class", "how it is known", "share of rows", "predicted for", "recall", "precision")

@@ -124,6 +124,11 @@ def test_what_another_value_of_a_sensitive_column_does_is_said_and_true_of_every
     switched = frame.assign(sex=np.where(frame.sex == "F", "M", "F"))
     changed = float(re.search(r"predicted class of (\S+)% of", line)[1]) / 100
     assert changed == pytest.approx((model.predict(frame) != model.predict(switched)).mean(), abs=0.15)
+    if moved := re.search(r"moves their probabilities by (\S+)% in the mean, and .* of them by ([0-9.]+)%", line):
+        chances = [model.predict_proba(each) for each in (frame, switched)]
+        apart = np.abs(chances[1] - chances[0]).sum(axis=1) / 2
+        assert float(moved[1]) / 100 == pytest.approx(apart.mean(), abs=0.1)  # rows are drawn by noisy shares
+        assert float(moved[1]) <= float(moved[2])
     if most := re.search(r"moves the score by more than ([0-9.]+)\.", line):
         scores = [model.model_.row_scores(model._read_rows(each)) for each in (frame, switched)]
         assert np.abs(scores[1] - scores[0]).max() <= float(most[1]) + 1e-6
@@ -210,7 +215,7 @@ def test_what_is_said_of_a_run_of_values_holds_over_all_of_it_and_axes_end_where
         if term.column.ordered and term.clear:
             first, last = _held(term)
             hidden = held[:first], held[last + 1 : term.column.bins]
-            for rows in hidden:  # what noise may hide in as many bins, or few rows
+            for rows in hidden:  # few rows, or what noise and a threshold of as many deviations hide
                 noise = 2 * COUNTED * term.count_noise * N * np.sqrt(len(rows))
                 assert rows.sum() <= max(N / 20 / case[2], noise)
             if term.count_noise < 0.01:
@@ -270,3 +275,12 @@ def test_labels_that_were_not_found_are_a_line_and_the_pairs_that_trees_ask_are_
     for first, second, trees in re.findall(r"(\w) and (\w) \(in (\d+)\)", text_of(page)):
         assert sum({"abc".index(first), "abc".index(second)} <= each for each in asked) == int(trees)
     assert "Most trees ask together: " in page
+
+
+def test_shares_of_classes_that_were_not_measured_are_those_of_the_rows_that_a_model_learned_from(rng):
+    y = rng.choice(3, 4000, p=[0.7, 0.2, 0.1])
+    frame = pd.DataFrame({"x": y + rng.normal(size=4000)})
+    page = text_of(report.page(dpfast.HalfspaceClassifier(5.0).fit(frame, y, classes=[0, 1, 2])))
+    told = [float(each) for each in re.findall(r"declared about (\S+)%", page)]
+    assert told == pytest.approx(np.bincount(y) / 40, abs=1.5)
+    assert "A share with about is of the rows that it learned from, with noise." in page
