@@ -271,7 +271,7 @@ class HalfspaceState:
         known = image.groups[entries], len(opening.sizes), deviation, opening.n, n_rounds, image.fastest
         if not isinstance(image, CodeImage):
             return ShrunkenDescent(*known, mixed=self._width <= MOST_COLUMNS, far=_FAR)
-        curvature = self._curvature() if self._columns == 1 else _CURVED
+        curvature, least = (self._curvature(), least) if self._columns == 1 else (_CURVED, 1.0)
         pace = math.sqrt(min(1.0, curvature / _CURVED))
         return DescentByGroup(*known, pace, _FALL, curvature * image.spread[entries], least)
 

@@ -29,7 +29,8 @@ h))^2 - k / h, by the released sums. The rate of a group is multiplied by tau / 
 where noise or the curvature of its entries limits it. A group of codes of columns that has
 little variance goes less far, since a small table would be fitted too far: for it, the limit by the number of rows is
 multiplied by tau / _USUAL, but at least by `least`. Where noise limits rates more than that, nothing changes. The
-weights of a leaf or of a cell of a pair are small each and tell much together, so their limit stays.
+weights of a leaf or of a cell of a pair are small each and tell much together, so their limit stays; so does that of
+more than two classes, whose coefficients have other variances.
 
 **Falling rates.** Noise added early is mostly taken back, and noise added late is not. So the rates of codes fall, by
 the same amount in each round and to a half in the last one. That changes how much noise is left by more than it changes
