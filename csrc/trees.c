@@ -86,7 +86,7 @@ DPF_BODY void leaves(const uint8_t *const *column, const uint32_t *asked, const 
     const size_t nodes = ((size_t)1 << depth) - 1;
     size_t start = 0;
 #if defined(DPF_TARGET_AVX512)
-    const bool wide = dpf_cpu_level() == DPF_AVX512;
+    const int level = dpf_cpu_level();
 #endif
     for (size_t rows; n - start >= FEW; start += rows) {
         uint8_t byte[BLOCK] = {0};
@@ -95,17 +95,16 @@ DPF_BODY void leaves(const uint8_t *const *column, const uint32_t *asked, const 
             const uint8_t *read = column[asked[q]] + start;
             if (rows < BLOCK) read = memcpy(byte, read, rows);
 #if defined(DPF_TARGET_AVX512)
-            if (wide) {
-                answer_wide(read, threshold[q], answer + q * LINE);
-                continue;
-            }
+            if (level == DPF_AVX512) answer_wide(read, threshold[q], answer + q * LINE);
+            else if (level == DPF_AVX2) answer_halves(read, threshold[q], answer + q * LINE);
+            else
 #endif
-            answer_all(read, threshold[q], answer + q * LINE);
+                answer_all(read, threshold[q], answer + q * LINE);
         }
         for (size_t t = 0; t < trees; t++) {
             uint8_t *to = rows < BLOCK ? byte : leaf + t * stride + start;
 #if defined(DPF_TARGET_AVX512)
-            if (wide) leaves_wide(answer, node + t * nodes, depth, to);
+            if (level == DPF_AVX512) leaves_wide(answer, node + t * nodes, depth, to);
             else
 #endif
                 leaves_of(answer, node + t * nodes, depth, to);

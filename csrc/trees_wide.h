@@ -1,5 +1,5 @@
 /*
- * trees_wide.h - leaves for trees.c by AVX-512: a comparison of 64 bytes is a mask of 64 rows. No header of its own.
+ * trees_wide.h - leaves for trees.c by AVX-512, and answers by AVX2: a comparison of bytes is a mask of rows.
  */
 #ifndef DPF_TREES_WIDE_H
 #define DPF_TREES_WIDE_H
@@ -22,6 +22,18 @@ WIDE void answer_wide(const uint8_t *byte, uint8_t threshold, uint64_t *answer) 
     const __m512i limit = _mm512_set1_epi8((char)threshold);
     for (size_t w = 0; w < DPF_TREES_WORDS; w++)
         answer[w] = _mm512_cmpgt_epu8_mask(_mm512_loadu_si512(byte + 64 * w), limit);
+}
+
+/* The same by AVX2: half a word is the rows that are not at most the threshold. */
+DPF_TARGET_AVX2 static inline void answer_halves(const uint8_t *byte, uint8_t threshold, uint64_t *answer) {
+    const __m256i limit = _mm256_set1_epi8((char)threshold);
+    for (size_t w = 0; w < DPF_TREES_WORDS; w++) {
+        const __m256i low = _mm256_loadu_si256((const __m256i *)(byte + 64 * w));
+        const __m256i high = _mm256_loadu_si256((const __m256i *)(byte + 64 * w + 32));
+        const uint32_t first = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_max_epu8(low, limit), limit));
+        const uint32_t last = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_max_epu8(high, limit), limit));
+        answer[w] = ~((uint64_t)last << 32 | first);
+    }
 }
 
 /* The leaves of a tree for a block of rows, from the answers to all questions. */
