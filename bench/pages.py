@@ -12,9 +12,11 @@ stands between them, and the figures in sentences that `sentences.py` names. Wha
               the accuracy and area of `accuracy` where both have a cell
     accuracy  `bench/tables.py`, `utility.py` and `unseen.py`: dpfast and trees without privacy;
               lines of other libraries are kept as the records have them
+    rows      `bench/areas.py`: area against the number of rows of a drawn table
 
-Measurements are kept in docs/records: kernels.json, times.json and the tables of accuracy.md, each with what it was
-measured on. `tests/docs/test_figures.py` refuses records of another minor version, and pages that differ from them.
+Measurements are kept in docs/records: kernels.json, times.json, rows.json and the tables of accuracy.md, each with what
+it was measured on. `tests/docs/test_figures.py` refuses records of another minor version, and pages that differ from
+them.
 """
 
 import argparse
@@ -27,13 +29,14 @@ import sys
 import warnings
 from pathlib import Path
 
+import areas
 import earlier
 import results
 import sentences
 
 RECORDS = results.ROOT / "docs" / "records"
 ACCURACY = RECORDS / "accuracy.md"
-PARTS = "kernels", "times", "accuracy"
+PARTS = "kernels", "times", "accuracy", "rows"
 KERNELS = {  # what README calls a line: its group and name in `pytest bench`, its peer there and what README calls it
     "one exact draw among 10^6 integer scores": (
         "one draw, 1e6 int32 scores",
@@ -158,6 +161,13 @@ def accuracy(folder, data, splits, rest):
     results.write(RECORDS, "accuracy", origin(rest))
 
 
+def by_rows(rest):
+    """The area of both models of `bench/areas.py` by the number of rows, and its picture."""
+    record = origin(rest) | areas.measured(areas.LARGEST)
+    results.write(RECORDS, "rows", record)
+    areas.picture(record, results.ROOT / "docs" / "figures" / "rows.svg")
+
+
 def told(text):
     """The tables of a text, each as its lines."""
     return re.findall(r"(?:^\|.*\n)+", text + "\n", re.MULTILINE)
@@ -274,7 +284,7 @@ def full_size(records):
 
 def blocks(records):
     """What stands between the comments of each name."""
-    of_times, of_kernels = results.read(RECORDS, "times"), results.read(RECORDS, "kernels")
+    of_times, of_kernels, of_rows = (results.read(RECORDS, name) for name in ("times", "kernels", "rows"))
     measured, of_accuracy = printed(), results.read(RECORDS, "accuracy")
     command = "`python bench/pages.py --only {}`".format
     timed = f"seconds, and accuracy that no other table has, by {command('times')}"
@@ -294,6 +304,7 @@ def blocks(records):
         "kernels": f"{races(of_kernels)}\n{said(of_kernels, command('kernels'))}\n",
         "trees": with_trees(records),
         "full": full_size(records),
+        "rows": f"{areas.markdown(of_rows)}\n{said(of_rows, command('rows'))}\n",
     }
 
 
@@ -332,6 +343,8 @@ def main():
         times(arguments.tables, int(arguments.splits), arguments.rest, arguments.models, arguments.names)
     if "accuracy" in arguments.only:
         accuracy(str(arguments.tables), str(arguments.data), arguments.splits, arguments.rest)
+    if "rows" in arguments.only:
+        by_rows(arguments.rest)
     for path, text in [*pages()]:
         path.write_text(text, encoding="utf-8")
         print(f"{path.relative_to(results.ROOT)}: written")

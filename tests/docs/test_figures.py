@@ -113,7 +113,7 @@ def test_no_page_contradicts_another_at_epsilon_1():
     assert {of: places for of, places in found.items() if len(places) > 1} == {}
 
 
-@pytest.mark.parametrize("name", ["accuracy", "kernels", "times"])
+@pytest.mark.parametrize("name", ["accuracy", "kernels", "rows", "times"])
 def test_what_was_measured_is_of_this_minor_version_and_says_when_and_where(name):
     record = json.loads((HERE / "docs" / "records" / f"{name}.json").read_text(encoding="utf-8"))
     assert record["version"] == MINOR
