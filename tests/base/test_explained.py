@@ -89,3 +89,17 @@ def test_too_many_contributions_and_streams_are_refused(table, monkeypatch):
     monkeypatch.setattr(explained, "MOST_ENTRIES", 100)
     with pytest.raises(ValueError, match="fewer rows at a time"):
         model.explain(frame)
+
+
+def test_the_linear_explainer_of_shap_gives_the_same_contributions(table):
+    shap = pytest.importorskip("shap")
+    frame, y, _ = table
+    model = dpfast.HalfspaceClassifier(4.0, random_state=0, trees=0).fit(frame, y, classes=["no", "yes"])
+    found, codes = model.explain(frame), np.asarray(model.encoder_.transform(frame)).astype(int)
+    terms = {term.column.name: term.weights for term in model.terms()}
+    weights = [terms.get(name, np.zeros(1 + codes[:, j].max())) for j, name in enumerate(found.names)]
+    bits = np.hstack([np.eye(len(each))[codes[:, j]] for j, each in enumerate(weights)])
+    explainer = shap.LinearExplainer((np.concatenate(weights), 0.0), shap.maskers.Independent(bits, len(bits)))
+    ends = np.cumsum([0, *map(len, weights)])[:-1]
+    theirs = np.add.reduceat(explainer.shap_values(bits), ends, axis=1)
+    assert found.contributions - found.contributions.mean(axis=0) == pytest.approx(theirs, abs=1e-6)
