@@ -371,6 +371,23 @@ def test_a_file_of_the_command_line_of_version_1_is_read():
     assert dpfast.load(path).n_features_in_ == 126
 
 
+def test_a_file_of_a_schema_loads_though_edges_were_printed_with_more_digits(tmp_path):
+    columns = [dpfast.tables.Numeric("a", 0, 50, edges=9), dpfast.tables.Category("job", ["x", "y"])]
+    schema = dpfast.Schema(columns, label=dpfast.tables.Label("buys", ["no", "yes"]))
+    frame = pd.DataFrame({"a": range(50), "job": ["x", "y"] * 25, "buys": ["no"] * 25 + ["yes"] * 25})
+    list_ = dpfast.DecisionListClassifier(schema=schema, random_state=0).fit(frame)
+    list_.save(tmp_path / "today.json")
+    document = json.loads((tmp_path / "today.json").read_text())
+    edges = [f"a > {50 * k / 9:.12g}" for k in range(1, 9)]
+    names = [*edges, "job = x", "job = y", "job = other"]
+    assert len(names) == len(document["feature_names"])
+    assert names != document["feature_names"]
+    path = tmp_path / "before.json"
+    path.write_text(signed({**document, "feature_names": names}))
+    rows = frame.drop(columns="buys")
+    assert dpfast.load(path).predict(rows).tolist() == list_.predict(rows).tolist()
+
+
 HOSTILE = [
     None,
     True,

@@ -75,7 +75,7 @@ class ModelReader:
         entries(saved, "schema", "privacy", maybe=("found", "other"))
         schema, claim = Schema.from_dict(saved["schema"]), claim_of_file(saved["privacy"], part=True)
         model, names = self._model, np.array(schema.names, dtype=object)
-        read: Any = model.n_features_in_, getattr(model, "feature_names_in_", None)
+        n_codes = model.n_features_in_
         model.schema = schema
         model.encoder_ = encoder = TableEncoder(
             schema, claim.epsilon or 1.0, claim.delta or 1e-6, neighbors=model.neighbors
@@ -89,8 +89,8 @@ class ModelReader:
         encoder.found_ = found_facts(saved.get("found", {}), schema)
         encoder.other_ = found_shares(saved.get("other", {}), schema)
         self._encoder = encoder
-        if read[0] != self.width or not np.array_equal(read[1], self.names):
-            raise ValueError(f"the model reads {read[0]} columns of codes, and its schema makes {self.width}")
+        if n_codes != self.width:  # names of codes follow from the schema, and were printed otherwise before
+            raise ValueError(f"the model reads {n_codes} columns of codes, and its schema makes {self.width}")
         model.n_features_in_, model.feature_names_in_ = len(names), names
         if encoder._nameless:
             del model.feature_names_in_
