@@ -109,22 +109,35 @@ def linear_parts(table: Any, coef: np.ndarray, constant: bool, longest: float, s
         The length is at least this.
     scores : ndarray of float64, shape (n, k)
     """
-    names, starts = columns_of(table)
-    X = readable(CodeBits(table).pack() if isinstance(table, CodeTable) else table)
+    if isinstance(table, CodeTable):
+        return _coded_parts(table, coef, constant, longest, scores)
+    names = getattr(table, "feature_names", None) or getattr(table, "columns", None)
+    X = readable(table)
     refuse_many(X.shape[0] * X.shape[1] * len(coef))
     X = np.asarray(X.toarray() if hasattr(X, "toarray") else X, np.float64)
     lengths = np.maximum(np.sqrt(np.square(X).sum(axis=1) + float(constant)), longest)
     products = (X.T / np.where(lengths > 0, lengths, 1.0)) * coef[:, :, np.newaxis]
-    return Parts(names, products if starts is None else np.add.reduceat(products, starts, axis=1), scores, {})
+    return Parts([str(name) for name in (range(X.shape[1]) if names is None else names)], products, scores, {})
 
 
-def columns_of(table: Any) -> tuple[list[str], np.ndarray | None]:
-    """Return the names of the columns of a table and, of a table of codes, the first bit of each of them."""
-    if isinstance(table, CodeTable):
-        spans = CodeBits(table).spans[:, 0]
-        return names_of(table), np.flatnonzero(np.diff(spans, prepend=-1))
-    names = getattr(table, "feature_names", None) or getattr(table, "columns", None)
-    return [str(name) for name in (range(table.shape[1]) if names is None else names)], None
+def _coded_parts(table, coef, constant, longest, scores):
+    """Return the parts of scores of the bits of codes: each column adds what the bits of its code have together."""
+    n, p = table.shape
+    refuse_many(n * p * len(coef))
+    of_codes, ones = np.zeros((len(coef), table.offsets[-1])), np.zeros(table.offsets[-1])
+    for (j, first, last), of_bit in zip(CodeBits(table).spans.tolist(), coef.T, strict=True):
+        span = slice(table.offsets[j] + first, table.offsets[j] + last + 1)
+        of_codes[:, span] += of_bit[:, np.newaxis]
+        ones[span] += 1.0
+    values, squares = np.empty((len(coef), p, n)), np.full(n, float(constant))
+    for j in range(p):
+        own, codes = slice(*table.offsets[j : j + 2]), table.column(j)
+        squares += ones[own].take(codes)
+        for k, row in enumerate(of_codes):
+            row[own].take(codes, out=values[k, j], mode="clip")
+    lengths = np.maximum(np.sqrt(squares), longest)
+    values /= np.where(lengths > 0, lengths, 1.0)
+    return Parts(names_of(table), values, scores, {})
 
 
 def names_of(table: CodeTable) -> list[str]:
