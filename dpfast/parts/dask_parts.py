@@ -13,7 +13,7 @@ from operator import add
 from typing import Any, NamedTuple
 from uuid import uuid4
 
-from dpfast.parts.engine import Answer, EngineLost, answer_part, make_state
+from dpfast.parts.engine import Answer, EngineLost, add_answers, answer_part, make_state
 
 FAN = 16  # answers per sum on a worker, and the most answers to the last sum, which is computed here
 PATIENCE = 60.0  # seconds without a worker after which all are considered lost
@@ -116,7 +116,8 @@ def _summand(state, number, own, question, public):
 
 
 def _total(sums):
-    return Total(*(reduce(add, each) for each in zip(*sums, strict=True)))
+    marks, values = zip(*sums, strict=True)
+    return Total(reduce(add, marks), reduce(add_answers, values))
 
 
 # ---- collections ---------------------------------------------------------------------------------------------------

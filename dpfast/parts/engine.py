@@ -129,6 +129,11 @@ class Failure:
     __radd__ = __add__
 
 
+def add_answers(one: Any, other: Any) -> Any:
+    """Return the sum of two answers, or the first `Failure` among them."""
+    return other if isinstance(other, Failure) and not isinstance(one, Failure) else one + other
+
+
 def make_state(state: Any, f: Callable, public: Sequence[Any], number: int | None = None, own: Any = None) -> Any:
     """Return a new state of a part, computed where it is: ``f(state, own[number], *public)``, or a `Failure`.
 
@@ -370,6 +375,6 @@ def _nothing(state):
 
 def _align(value):
     """Return an answer with aligned arrays, as kernels require; in a message an array may start at any byte."""
-    if type(value) is tuple:
-        return tuple(map(_align, value))
+    if type(value) in (tuple, list):
+        return type(value)(map(_align, value))
     return np.require(value, None, "A") if isinstance(value, np.ndarray) else value

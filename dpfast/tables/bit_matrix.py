@@ -109,6 +109,10 @@ class BitMatrix:
         table._rows, table._columns, table.shape, table.feature_names = rows, columns, shape, None
         return table
 
+    def __setstate__(self, state):
+        arrays = {name: each for name, each in state.items() if isinstance(each, np.ndarray)}
+        self.__dict__.update(state | {name: np.require(each, None, "A") for name, each in arrays.items()})
+
     @property
     def rows(self) -> np.ndarray:
         if self._rows is None:

@@ -84,9 +84,14 @@ COARSE, HALVINGS = 32, 6  # the same for `mixed_edges`: bins at equal distances,
 _GLANCE = 16  # texts that are tried first
 
 
+def _aligned(values, dtype=None):
+    """Return values as kernels take them; those of a message may begin at any byte."""
+    return np.require(values, dtype, ["C", "A"])
+
+
 def number_codes(values: np.ndarray) -> np.ndarray:
     """Return the code of each float64 as int64; NaN has the code of a missing cell."""
-    return cells.of_numbers(np.ascontiguousarray(values, np.float64))
+    return cells.of_numbers(_aligned(values, np.float64))
 
 
 def date_codes(days: np.ndarray) -> np.ndarray:
@@ -137,11 +142,11 @@ class Runs:
 
     def take(self, stored: np.ndarray, dtype: Any = np.uint16, of_words: np.ndarray | None = None) -> np.ndarray:
         """Return the value of each cell, a code or compact, as uint8 or uint16; `of_words` has those of words."""
-        return cells.take(stored, self.starts, self.values, of_words, dtype != np.uint8)
+        return cells.take(_aligned(stored), self.starts, self.values, of_words, dtype != np.uint8)
 
     def count(self, stored: np.ndarray, size: int, of_words: np.ndarray | None = None) -> np.ndarray:
         """Return the number of rows with each value below `size`; otherwise like `take`."""
-        return cells.count(stored, self.starts, self.values, size, of_words)
+        return cells.count(_aligned(stored), self.starts, self.values, size, of_words)
 
 
 @cache
@@ -154,7 +159,7 @@ def _years() -> tuple[np.ndarray, np.ndarray]:
 
 def survey_cells(stored: np.ndarray) -> np.ndarray:
     """Return the number of rows in each cell of the survey: int64, shape (SURVEYED,); words have none."""
-    return cells.survey(stored, _years()[0])
+    return cells.survey(_aligned(stored), _years()[0])
 
 
 @cache
@@ -172,12 +177,12 @@ def compact_cells(codes: np.ndarray) -> np.ndarray:
     >>> compact_cells(number_codes(np.array([1.0, -2.0, np.nan]))).dtype
     dtype('int8')
     """
-    return cells.compact(np.ascontiguousarray(codes))
+    return cells.compact(_aligned(codes))
 
 
 def expand_cells(compact: np.ndarray) -> np.ndarray:
     """Return the codes that `compact_cells` made compact, as int64."""
-    return cells.expand(np.ascontiguousarray(compact))
+    return cells.expand(_aligned(compact))
 
 
 def shorten(word: str) -> str:
@@ -279,7 +284,7 @@ def _text_buffers(array: pa.Array) -> tuple[np.ndarray, np.ndarray, np.ndarray |
     size = len(array) + 1 if ends else 1  # Arrow may leave out both buffers of no texts
     return (
         np.frombuffer(text or b"", np.uint8),
-        np.frombuffer(ends or bytes(8), np.int64, size, 8 * array.offset if ends else 0),
+        _aligned(np.frombuffer(ends or bytes(8), np.int64, size, 8 * array.offset if ends else 0)),
         array.is_valid().to_numpy(zero_copy_only=False) if array.null_count else None,
     )
 

@@ -508,10 +508,12 @@ def test_an_exception_that_cannot_travel_comes_as_text():
 
 
 def test_labels_that_are_0_and_1_in_one_part_and_truth_values_in_others_are_two_classes_as_in_memory(client):
+    import dask.dataframe as dd
+
     frame = people(900)[["age"]]
     frame["buys"] = (frame["age"] > 50).astype(int)
     cut = [frame[:300], frame[300:600].astype({"buys": bool}), frame[600:].astype({"buys": float})]
-    parted = dask.dataframe.from_delayed([dask.delayed(each) for each in cut], meta=frame[:0], verify_meta=False)
+    parted = dd.from_delayed([dask.delayed(each) for each in cut], meta=frame[:0], verify_meta=False)
     for table in (parted, pd.concat([each.astype({"buys": object}) for each in cut])):
         model = few(HalfspaceClassifier, epsilon=20.0, schema="discover").fit(table, "buys")
         assert model.classes_.tolist() == [0, 1]
@@ -520,8 +522,10 @@ def test_labels_that_are_0_and_1_in_one_part_and_truth_values_in_others_are_two_
 
 
 def test_labels_in_categories_that_dask_does_not_know_keep_their_type(client):
+    import dask.dataframe as dd
+
     frame = people(900)[["age"]].assign(buys=lambda frame: pd.Categorical((frame["age"] > 50).astype(int)))
-    parted = dask.dataframe.from_pandas(frame, npartitions=3)
+    parted = dd.from_pandas(frame, npartitions=3)
     for table in (parted, parted.assign(buys=parted["buys"].cat.as_unknown())):
         model = few(HalfspaceClassifier, epsilon=20.0, schema="discover").fit(table, "buys")
         assert (model.classes_.tolist(), model.classes_.dtype.kind) == ([0, 1], "i")

@@ -3,6 +3,7 @@
 import copy
 import math
 import pickle
+from collections import Counter
 from hashlib import blake2b
 
 import numpy as np
@@ -21,9 +22,10 @@ from dpfast import (
 from dpfast.accounting import Budget
 from dpfast.parts import EngineLost, MemoryParts, answer_part, dask_parts, make_state, marks
 from dpfast.parts.dask_parts import Total
-from dpfast.parts.engine import EngineParts, Failure
+from dpfast.parts.engine import EngineParts, Failure, add_answers
 from dpfast.parts.marks import AsRead
 from dpfast.tables import Label, Numeric, Schema
+from dpfast.tables.words import Counts
 
 
 class Pickled:
@@ -88,7 +90,10 @@ class Added(Reread):
 
 
 def _sent(told):
-    return pickle.loads(pickle.dumps(told))
+    """Return what arrives of a message: its arrays begin at odd bytes."""
+    arrays: list[pickle.PickleBuffer] = []
+    message = pickle.dumps(told, protocol=5, buffer_callback=arrays.append)
+    return pickle.loads(message, buffers=[memoryview(b"x" + bytes(each.raw()))[1:] for each in arrays])
 
 
 @pytest.mark.parametrize(
@@ -274,3 +279,9 @@ def test_the_first_failure_in_the_order_of_parts_is_raised():
     with pytest.raises(ValueError, match="row 6, column 'smokes' is missing") as raised:
         few(DecisionListClassifier, schema=SCHEMA).fit(Pickled([(frame[:30], None), (frame[30:], None)]))
     assert getattr(raised.value, "__notes__", ["in part 0, counted from 0"]) == ["in part 0, counted from 0"]
+
+
+def test_a_sum_of_answers_with_a_failure_is_the_failure():
+    failed = Failure(1, ValueError("no"))
+    for one, other in ((Counts([], [], Counter()), failed), (failed, Counts([], [], Counter())), (failed, failed)):
+        assert add_answers(one, other) is failed

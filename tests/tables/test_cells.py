@@ -243,3 +243,10 @@ def test_the_place_of_a_cell_is_the_number_of_edges_below_it(edges, values, even
     places, size, _ = places_of(np.unique(edges), None)
     expected = np.where(np.isnan(values), size, np.searchsorted(np.unique(edges), values))
     np.testing.assert_array_equal(places.take(codes), [*expected, *[size] * 5])
+
+
+def test_numbers_of_a_message_may_begin_at_any_byte():
+    values = np.array([-3.5, 0.0, 2.0, np.nan])
+    shifted = np.frombuffer(b"x" + values.tobytes(), np.uint8)[1:].view(np.float64)
+    assert not shifted.flags.aligned
+    assert number_codes(shifted).tolist() == number_codes(values).tolist()
