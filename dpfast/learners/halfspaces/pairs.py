@@ -22,9 +22,9 @@ sqrt(2 v n_cell / pi) over the cells, where the sizes of cells are those for ind
 the residuals of a class follows from the released scores of synthetic rows, if classes are as likely as scores say. It
 is too large where columns say the same, so a pair of noise has a negative score. Residuals are capped and do not shrink
 where columns tell nothing: there v is 1 for two classes. The second part is a part of the noise that the sums of the
-cells will have, so that a pair is not chosen if it could not be learned.The score
-of "none" is the logarithm of the number of pairs over t, which is the lead of the best pair by chance, plus a margin.
-If no pair has any score, the first draw is "none" in 95% of all fits.
+cells will have, so that a pair is not chosen if it could not be learned. The score of "none" is the logarithm of the
+number of pairs over t, which is the lead of the best pair by chance, plus a margin. If no pair has any score, the first
+draw is "none" in 95% of all fits.
 
 A chosen pair becomes one more column of codes (`joined`), and the rounds continue over all columns.
 """
@@ -165,13 +165,18 @@ def _squares(scores):
         wrong, small = 2 / (3 + powers), 2 / (1 + powers)
         return np.array([reals.sum((wrong + (1 - wrong) * np.square(small)).ravel()) / len(scores)])
     powers = reals.exp(np.maximum(scores - scores.max(axis=1, keepdims=True), -_FARTHEST))
-    p = powers / powers.sum(axis=1, keepdims=True)
+    p = powers / _row_sums(powers)
     likely = p * np.maximum(0.5, 1 - p)
-    likely /= likely.sum(axis=1, keepdims=True)
+    likely /= _row_sums(likely)
     own = likely * np.square(np.minimum(1.0, 2 * (1 - p)))
     others = likely * np.square(1 / np.maximum(0.5, 1 - p))
-    squares = own + np.square(p) * (others.sum(axis=1, keepdims=True) - others)
+    squares = own + np.square(p) * (_row_sums(others) - others)
     return np.array([reals.sum(column) / len(scores) for column in np.ascontiguousarray(squares.T)])
+
+
+def _row_sums(of_classes):
+    """Return the sum of each row, class by class, which is the same on every machine: shape (n, 1)."""
+    return sum(of_classes.T)[:, np.newaxis]
 
 
 def _considered(opening, coef, groups):

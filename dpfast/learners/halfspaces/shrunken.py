@@ -26,11 +26,11 @@ and at most 1 - _LASTING / rounds. It moves as far in as many rounds.
 **Rates by group** (`DescentByGroup`). Groups with large coefficients, such as those of rare values with large effects,
 go further. The variance of a group on its whole way is tau = (that of its coefficients without noise) / (1 - exp(-a
 h))^2 - k / h, by the released sums. The rate of a group is multiplied by tau / _USUAL where that is above 1, up to
-where noise or the curvature of its entries limits it. A group of codes of columns that has
-little variance goes less far, since a small table would be fitted too far: for it, the limit by the number of rows is
-multiplied by tau / _USUAL, but at least by `least`. Where noise limits rates more than that, nothing changes. The
-weights of a leaf or of a cell of a pair are small each and tell much together, so their limit stays; so does that of
-more than two classes, whose coefficients have other variances.
+where noise or the curvature of its entries limits it. A group of codes of columns that has little variance goes less
+far, since a small table would be fitted too far: for it, the limit by the number of rows is multiplied by tau / _USUAL,
+but at least by `least`. Where noise limits rates more than that, nothing changes. The weights of a leaf or of a cell of
+a pair are small each and tell much together, so their limit stays; so does that of more than two classes, whose
+coefficients have other variances.
 
 **Falling rates.** Noise added early is mostly taken back, and noise added late is not. So the rates of codes fall, by
 the same amount in each round and to a half in the last one. That changes how much noise is left by more than it changes
