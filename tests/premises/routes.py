@@ -56,13 +56,16 @@ class Route(NamedTuple):
     """A way in: `make(rows, folder)` returns the arguments of `fit`; it raises if no such table can be.
 
     `cells` tells whether a cell may be any object, or has the type of its column, which is public. `schemas` are those
-    that the route takes, and `units` how they may be given.
+    that the route takes, and `units` how they may be given. If a route does not keep `places`, one row may move others
+    to other parts and places. What learners choose at random by the numbers of rows then has the same law and not the
+    same outcome, so there are no units, and Winnow has a single interval: see `dpfast.audit.replay`.
     """
 
     make: callable
     cells: str = "typed"
     schemas: tuple = ("declared", "open", "discovered")
     units: tuple = ("column", "array")
+    places: bool = True
 
 
 # ---- tables in memory ------------------------------------------------------------------------------------------------
@@ -236,12 +239,11 @@ CLUSTERS = {
     "Dask": Route(_dask),
     "Ray": Route(_ray, schemas=("declared", "open")),
     "Spark": Route(_spark),
-    # One row may move others to other parts and places, so that other rows of a person are chosen.
-    "Spark, files": Route(_files_of_spark, units=()),
-    "Spark, shuffled": Route(lambda rows, folder: _spark(rows, folder).repartition("job"), units=()),
-    "Spark, sorted": Route(lambda rows, folder: _spark(rows, folder).orderBy("job"), units=()),
-    "Spark, distinct": Route(lambda rows, folder: _numbered(rows, folder).distinct().drop("row"), units=()),
-    "Spark, joined": Route(lambda rows, folder: _joined(_numbered(rows, folder)), units=()),
+    "Spark, files": Route(_files_of_spark, places=False),
+    "Spark, shuffled": Route(lambda rows, folder: _spark(rows, folder).repartition("job"), places=False),
+    "Spark, sorted": Route(lambda rows, folder: _spark(rows, folder).orderBy("job"), places=False),
+    "Spark, distinct": Route(lambda rows, folder: _numbered(rows, folder).distinct().drop("row"), places=False),
+    "Spark, joined": Route(lambda rows, folder: _joined(_numbered(rows, folder)), places=False),
 }
 
 
@@ -305,7 +307,10 @@ def neighbor(rows, rng, relation, route, units):
 
 def trial(route, learner, rng, folder):
     """A replay of one neighbour, or None where no such table can be."""
-    relation, units = _pick(rng, learner.relations), _pick(rng, [None, *route.units] if learner.units else [None])
+    relation, units = (
+        _pick(rng, learner.relations),
+        _pick(rng, [None, *route.units] if learner.units and route.places else [None]),
+    )
     form, rows = _pick(rng, route.schemas), people(rng)
     tables = neighbor(rows, rng, relation, route, units)
     fits = []
@@ -322,6 +327,8 @@ def trial(route, learner, rng, folder):
     if rng.random() < 0.7:
         given["classes"] = ["no", "yes"]
     model = learner.make(**{"neighbors": relation, "schema": schema, "epsilon": _pick(rng, [0.5, 20.0])})
+    if not route.places and hasattr(model, "n_updates"):
+        model.set_params(n_updates=1)
     return replayed(model, *fits, seed=int(rng.integers(1 << 30)), **given)
 
 
