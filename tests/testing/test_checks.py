@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 from people import people
+from sound_learners import Counts, histogram
 
 import dpfast
 from dpfast.base import (
@@ -39,24 +40,6 @@ def test_the_learners_of_dpfast_pass(name):
 
 
 # ---- a learner as the page has it, and its faults -------------------------------------------------------------------
-
-
-def histogram(piece, n_classes):
-    cells = [
-        np.bincount(column * np.int64(n_classes) + piece.labels, minlength=size * n_classes)
-        for column, size in zip(piece.rows.codes.columns, piece.rows.sizes, strict=True)
-    ]
-    return np.concatenate(cells).reshape(-1, n_classes)
-
-
-@dataclass(frozen=True)
-class Counts(Model):
-    counts: IntArray
-    sizes: tuple[int, ...]
-
-    def log_odds(self, rows):
-        parts = np.split(np.log(np.maximum(self.counts, 0) + 1.0), np.cumsum(self.sizes)[:-1])
-        return sum(each[column] for each, column in zip(parts, rows.codes.columns, strict=True))
 
 
 @estimator

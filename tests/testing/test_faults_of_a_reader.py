@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from sound_learners import Counts, Shares, SharesLearner, class_counts, histogram
 
 import dpfast
 from dpfast.base import (
@@ -29,45 +30,9 @@ from dpfast.base import (
 from dpfast.testing import checks
 
 
-def class_counts(piece, n_classes):
-    return np.bincount(piece.labels, minlength=n_classes)
-
-
-def histogram(piece, n_classes):
-    cells = [
-        np.bincount(c * np.int64(n_classes) + piece.labels, minlength=s * n_classes)
-        for c, s in zip(piece.rows.codes.columns, piece.rows.sizes, strict=True)
-    ]
-    return np.concatenate(cells).reshape(-1, n_classes)
-
-
-@dataclass(frozen=True)
-class Shares(Model):
-    counts: IntArray
-
-    def log_odds(self, rows):
-        return np.tile(np.log(np.maximum(self.counts, 1)), (len(rows), 1))
-
-
-@dataclass(frozen=True)
-class Hist(Model):
-    counts: IntArray
-    sizes: tuple[int, ...]
-
-    def log_odds(self, rows):
-        parts = np.split(np.log(np.maximum(self.counts, 0) + 1.0), np.cumsum(self.sizes)[:-1])
-        return sum(each[column] for each, column in zip(parts, rows.codes.columns, strict=True))
-
-
 @estimator
-class Sound(PrivateClassifier):
+class Sound(SharesLearner):
     spares_unlabelled = True
-
-    def plan(self, task):
-        return Plan(counts=GaussianSum(sqrt_up(task.changed_rows), size=task.n_classes))
-
-    def learn(self, rows, plan, run) -> Shares:
-        return Shares(run.release("counts", rows.sum(class_counts, rows.n_classes)))
 
 
 def centred(piece, n_classes):
@@ -97,8 +62,8 @@ class FewColumns(PrivateClassifier):
             h=GaussianSum(sqrt_up(task.changed_rows * min(task.n_columns, 2)), size=task.n_codes * task.n_classes)
         )
 
-    def learn(self, rows, plan, run) -> Hist:
-        return Hist(run.release("h", rows.sum(histogram, rows.n_classes)), rows.sizes)
+    def learn(self, rows, plan, run) -> Counts:
+        return Counts(run.release("h", rows.sum(histogram, rows.n_classes)), rows.sizes)
 
 
 @estimator
@@ -315,7 +280,7 @@ class SumOfCodes(PrivateClassifier):
 
 
 @dataclass(frozen=True)
-class Batch(Hist):
+class Batch(Counts):
     def log_odds(self, rows):
         odds = super().log_odds(rows)
         return odds - odds.mean(axis=0)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from sound_learners import Shares, SharesLearner, class_counts
 
 from dpfast.base import (
     Bits,
@@ -23,66 +24,45 @@ from dpfast.base import (
 from dpfast.testing import check_private_estimator
 
 
-def by_class(piece, n_classes):
-    return np.bincount(piece.labels, minlength=n_classes)
-
-
 def ones(piece):
     return piece.rows.toarray().sum(axis=0).astype(np.int64)
 
 
-@dataclass(frozen=True)
-class Frequencies(Model):
-    counts: IntArray
-
-    def log_odds(self, rows):
-        return np.tile(np.log(np.maximum(self.counts, 1)), (len(rows), 1))
-
-
 @estimator
-class Base(PrivateClassifier):
-    def plan(self, task):
-        return Plan(counts=GaussianSum(sqrt_up(task.changed_rows), size=task.n_classes))
-
-    def learn(self, rows, plan, run) -> Frequencies:
-        return Frequencies(run.release("counts", rows.sum(by_class, rows.n_classes)))
-
-
-@estimator
-class RoundsTheExactCount(Base):
+class RoundsTheExactCount(SharesLearner):
     """Notes the exact number of rows of a class, rounded."""
 
-    def learn(self, rows, plan, run) -> Frequencies:
-        exact = rows.sum(by_class, rows.n_classes)
+    def learn(self, rows, plan, run) -> Shares:
+        exact = rows.sum(class_counts, rows.n_classes)
         run.note(f"about {exact[0] // 4 * 4} rows are of the first class")
-        return Frequencies(run.release("counts", exact))
+        return Shares(run.release("counts", exact))
 
 
 @estimator
-class ChoosesANameByRows(Base):
+class ChoosesANameByRows(SharesLearner):
     """Releases the larger half first."""
 
     def plan(self, task):
         moves = sqrt_up(task.changed_rows)
         return Plan(first=GaussianSum(moves, size=task.n_classes), second=GaussianSum(moves, size=task.n_classes))
 
-    def learn(self, rows, plan, run) -> Frequencies:
-        exact = rows.sum(by_class, rows.n_classes)
+    def learn(self, rows, plan, run) -> Shares:
+        exact = rows.sum(class_counts, rows.n_classes)
         order = ("first", "second") if exact[0] >= exact[1] else ("second", "first")
-        run.model = Frequencies(run.release(order[0], exact))
+        run.model = Shares(run.release(order[0], exact))
         run.release(order[1], exact)
         return run.model
 
 
 @estimator
-class DropsEmptyClasses(Base):
+class DropsEmptyClasses(SharesLearner):
     """Adds noise only to classes that have rows."""
 
-    def learn(self, rows, plan, run) -> Frequencies:
-        exact = rows.sum(by_class, rows.n_classes)
+    def learn(self, rows, plan, run) -> Shares:
+        exact = rows.sum(class_counts, rows.n_classes)
         counts = np.zeros(rows.n_classes, np.int64)
         counts[exact > 0] = run.release("counts", exact[exact > 0])
-        return Frequencies(counts)
+        return Shares(counts)
 
 
 @estimator
@@ -108,7 +88,7 @@ class Columns(Model):
 
 
 @estimator
-class LaplaceByTheRoot(Base):
+class LaplaceByTheRoot(SharesLearner):
     """Takes the Euclidean norm for the sum of absolute changes."""
 
     def plan(self, task):
@@ -126,7 +106,7 @@ class DividesByAnExactSize(PrivateClassifier):
 
     def learn(self, rows, plan, run) -> "Weights":
         exact = rows.sum(signed)
-        n = rows.sum(by_class, 2)
+        n = rows.sum(class_counts, 2)
         return Weights(run.release("sums", exact // max(1, int(n.min()))).astype(float) / rows.reach)
 
 
@@ -147,36 +127,36 @@ class Registry:
 
 
 @estimator
-class InAClassOfTheModule(Base):
+class InAClassOfTheModule(SharesLearner):
     """Appends exact counts to a list on another class."""
 
-    def learn(self, rows, plan, run) -> Frequencies:
-        exact = rows.sum(by_class, rows.n_classes)
+    def learn(self, rows, plan, run) -> Shares:
+        exact = rows.sum(class_counts, rows.n_classes)
         Registry.live.append(exact)
         del Registry.live[:-1]
-        return Frequencies(run.release("counts", exact))
+        return Shares(run.release("counts", exact))
 
 
 @estimator
-class InADefault(Base):
+class InADefault(SharesLearner):
     """Keeps exact counts in the default of an argument."""
 
-    def learn(self, rows, plan, run, seen=[None]) -> Frequencies:  # noqa: B006
-        seen[0] = rows.sum(by_class, rows.n_classes)
-        return Frequencies(run.release("counts", seen[0]))
+    def learn(self, rows, plan, run, seen=[None]) -> Shares:  # noqa: B006
+        seen[0] = rows.sum(class_counts, rows.n_classes)
+        return Shares(run.release("counts", seen[0]))
 
 
 @estimator
-class WarnsOfSmallClasses(Base):
+class WarnsOfSmallClasses(SharesLearner):
     """Warns if the classes have as many rows each."""
 
-    def learn(self, rows, plan, run) -> Frequencies:
+    def learn(self, rows, plan, run) -> Shares:
         import warnings
 
-        exact = rows.sum(by_class, rows.n_classes)
+        exact = rows.sum(class_counts, rows.n_classes)
         if 2 * exact.min() == exact.sum():
             warnings.warn("the classes are balanced", stacklevel=2)
-        return Frequencies(run.release("counts", exact))
+        return Shares(run.release("counts", exact))
 
 
 @estimator

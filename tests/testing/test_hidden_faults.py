@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sound_learners import Shares, SharesLearner, class_counts
 
 from dpfast.base import (
     CLIP_STEPS,
@@ -31,25 +32,8 @@ from dpfast.kernels import reals
 from dpfast.testing import check_private_estimator, checks
 
 
-def class_counts(piece, n_classes):
-    return np.bincount(piece.labels, minlength=n_classes)
-
-
-@dataclass(frozen=True)
-class Shares(Model):
-    counts: IntArray
-
-    def log_odds(self, rows):
-        return np.tile(np.log(np.maximum(self.counts, 1)), (len(rows), 1))
-
-
 @estimator
-class SoundShares(PrivateClassifier):
-    """Releases the number of rows of each class."""
-
-    def plan(self, task):
-        return Plan(counts=GaussianSum(sqrt_up(task.changed_rows), size=task.n_classes))
-
+class SoundShares(SharesLearner):
     def learn(self, rows, plan, run) -> Shares:
         exact = rows.sum(class_counts, rows.n_classes)
         return self.keep(exact, Shares(run.release("counts", exact)))

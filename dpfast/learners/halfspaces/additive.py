@@ -12,12 +12,13 @@ from dpfast.base.parameters import positive
 from dpfast.base.plan import Task
 from dpfast.base.saving import entries, integer, reals
 from dpfast.kernels.reals import dot, exp, expit, log, norm
-from dpfast.learners.halfspaces.few_rows import MOST, scores_of_few
+from dpfast.learners.halfspaces.few_rows import scores_of_few
 from dpfast.learners.halfspaces.pairs import Interaction, read_pair
 from dpfast.learners.halfspaces.steepness import log_chances, log_odds, score_of
 from dpfast.learners.halfspaces.trees import Forest, read_forest
 from dpfast.learners.ties import predicted
 from dpfast.tables.codes import CodeRows, CodeTable
+from dpfast.tables.few_rows import MOST
 
 MOST_ROUNDS = 1 << 15
 _IN_CARD = "class_sizes", "coef_noise", "code_shares"  # where a file has them

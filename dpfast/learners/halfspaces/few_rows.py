@@ -6,8 +6,6 @@ from dpfast.learners.halfspaces.pairs import Interaction
 from dpfast.learners.halfspaces.trees import Forest
 from dpfast.tables.codes import CodeRows, round_coefficients
 
-MOST = 16  # rows
-
 
 def scores_of_few(
     rows: CodeRows, pairs: tuple[Interaction, ...], trees: Forest | None, coef: np.ndarray, intercept: np.ndarray
@@ -16,7 +14,7 @@ def scores_of_few(
 
     Parameters
     ----------
-    rows : CodeRows, at least one and at most MOST
+    rows : CodeRows, at least one and at most `dpfast.tables.few_rows.MOST`
     pairs, trees
         As in `AdditiveModel`.
     coef : ndarray, shape (codes, k)
