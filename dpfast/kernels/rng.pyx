@@ -6,6 +6,16 @@ from libc.stdint cimport uint32_t, uint64_t
 cdef extern from "process.h" nogil:
     bint dpf_process_prepare()
     uint64_t dpf_process_number()
+    const uint64_t *dpf_process_place()
+
+cdef extern from "watch.h" nogil:
+    ctypedef struct dpf_watch:
+        const uint64_t *place
+        uint64_t process
+        bitgen_t cipher
+        void *owner
+        void (*rekey)(dpf_watch *) noexcept
+    void dpf_watch_put(dpf_watch *w, bitgen_t *bits)
 
 cdef extern from "Python.h":
     void PyErr_SetInterrupt()
@@ -42,12 +52,6 @@ def process():
 
 # ---- bit generators that are keyed anew in a fork ------------------------------------------------------------------
 
-cdef struct _Watched:
-    bitgen_t cipher
-    uint64_t process  # in which the key was drawn
-    void *owner
-
-
 cdef class Watch:
     """Watch of a bit generator: compares the process at every word, and has it keyed anew in a forked process.
 
@@ -58,18 +62,17 @@ cdef class Watch:
         is watched from then on. Generators made of it earlier are not.
     """
 
-    cdef _Watched watched
+    cdef dpf_watch watched
 
     def __init__(self, bit_generator):
         cdef bitgen_t *bits
         if not hasattr(bit_generator, "capsule"):
             raise TypeError(f"bit_generator must be one of numpy, got {type(bit_generator).__name__}")
         bits = <bitgen_t *>PyCapsule_GetPointer(bit_generator.capsule, "BitGenerator")
-        self.watched.cipher, self.watched.owner = bits[0], <void *>bit_generator
+        self.watched.cipher, self.watched.owner, self.watched.rekey = bits[0], <void *>bit_generator, _rekey
+        self.watched.place = dpf_process_place()
         self.keyed()
-        bits.state = &self.watched
-        bits.next_uint64, bits.next_uint32 = _next_uint64, _next_uint32
-        bits.next_double, bits.next_raw = _next_double, _next_raw
+        dpf_watch_put(&self.watched, bits)
 
     def keyed(self):
         """Record that the key was drawn in this process."""
@@ -81,15 +84,7 @@ cdef class Watch:
             (<object>self.watched.owner).rekey()
 
 
-cdef inline bitgen_t *_here(void *state) noexcept nogil:
-    """The cipher of a watched bit generator, keyed in this process."""
-    cdef _Watched *watched = <_Watched *>state
-    if watched.process != dpf_process_number():
-        _rekey(watched)
-    return &watched.cipher
-
-
-cdef void _rekey(_Watched *watched) noexcept with gil:
+cdef void _rekey(dpf_watch *watched) noexcept with gil:
     """Key a bit generator anew. Nothing is drawn before: exceptions of signals' handlers are put off until then."""
     interrupted = False
     for _ in range(_TRIES):
@@ -102,23 +97,3 @@ cdef void _rekey(_Watched *watched) noexcept with gil:
         Py_FatalError("dpfast: no new key for the random stream of a forked process")
     if interrupted:
         PyErr_SetInterrupt()
-
-
-cdef uint64_t _next_uint64(void *state) noexcept nogil:
-    cdef bitgen_t *cipher = _here(state)
-    return cipher.next_uint64(cipher.state)
-
-
-cdef uint32_t _next_uint32(void *state) noexcept nogil:
-    cdef bitgen_t *cipher = _here(state)
-    return cipher.next_uint32(cipher.state)
-
-
-cdef double _next_double(void *state) noexcept nogil:
-    cdef bitgen_t *cipher = _here(state)
-    return cipher.next_double(cipher.state)
-
-
-cdef uint64_t _next_raw(void *state) noexcept nogil:
-    cdef bitgen_t *cipher = _here(state)
-    return cipher.next_raw(cipher.state)

@@ -36,7 +36,7 @@ MUTANTS = [
     _m("unit rows: labels of no class", "dpfast/kernels/unit_rows.pyx", "if np.max(label) >= k:", "if np.max(label) > k:", "kernels/test_unit_rows.py"),
     _m("unit rows: any scale is added", "csrc/unit_rows.c", "(scale[i] >= 0) & (scale[i] < most)", "scale[i] < most", "kernels/test_unit_rows.py"),
     _m("cpu: a level without all of its instructions", "csrc/dpf_cpu.c", "(sets & AVX2_SETS) == AVX2_SETS", "(sets & AVX2_SETS)", "kernels/test_cpu.py platforms/test_processors.py"),
-    _m("random: a fork is not seen", "dpfast/kernels/rng.pyx", "    if watched.process != dpf_process_number():\n        _rekey(watched)\n", "", "test_random.py"),
+    _m("random: a fork is not seen", "csrc/watch.c", "    if (*w->place != w->process) w->rekey(w);\n", "", "test_random.py"),
     _m("arrays: tables of codes begin anywhere", "dpfast/kernels/codes.pyx", "    address(array)  # refuses unaligned memory\n", "", "kernels/test_arrays.py"),
     _m("codes: planes count rows with more bits too", "csrc/codes_planes.h", "f[s] -= s & b ? 0 : f[s + b];", "f[s] -= 0;", "kernels/test_codes.py"),
     _m("logistic: residuals are not capped", "csrc/logistic.c", "(ahead > 0 ? half : 1.0f)", "half", "kernels/test_logistic.py"),
