@@ -4,6 +4,7 @@
 #include "draw.h"
 
 #include <math.h>
+#include <string.h>
 
 /* ---- bounds ----------------------------------------------------------- */
 
@@ -13,27 +14,47 @@ uint32_t dpf_weights_bound(const dpf_weights *w, uint64_t gap) { return bound_of
 
 /* ---- rows on the grid: q = sign * loss, false if one lay outside ------- */
 
-DPF_BODY bool float_on_grid(const float *x, size_t n, float low, float high, float scale, int32_t *DPF_RESTRICT q) {
-    const float middle = 12582912.0f; /* 1.5 * 2^23: sums with it are rounded to integers */
+/*
+ * A number that is rounded by adding 1.5 * 2^23 (2^52) to it stands, plus that power's bits, in the sum's. Its bits are
+ * compared with those of the number cut to [low, high]: the same if it lies inside, but perhaps for a zero.
+ */
+DPF_BODY bool floats_inside(const float *x, size_t n, float low, float high) {
     int32_t outside = 0;
+    for (size_t j = 0; j < n; j++) outside |= !(low <= x[j] && x[j] <= high);
+    return !outside;
+}
+
+DPF_BODY bool float_on_grid(const float *x, size_t n, float low, float high, float scale, int32_t *DPF_RESTRICT q) {
+    int32_t differs = 0;
     for (size_t j = 0; j < n; j++) {
         const float above = x[j] > low ? x[j] : low, inside = above < high ? above : high;
-        outside |= inside != x[j];
-        q[j] = (int32_t)((inside * scale + middle) - middle);
+        const float rounded = inside * scale + 12582912.0f;
+        int32_t given, cut, bits;
+        memcpy(&given, x + j, sizeof given), memcpy(&cut, &inside, sizeof cut), memcpy(&bits, &rounded, sizeof bits);
+        differs |= given ^ cut;
+        q[j] = bits - 0x4b400000;
     }
+    return !differs || floats_inside(x, n, low, high);
+}
+
+DPF_BODY bool doubles_inside(const double *x, size_t n, double low, double high) {
+    int64_t outside = 0;
+    for (size_t j = 0; j < n; j++) outside |= !(low <= x[j] && x[j] <= high);
     return !outside;
 }
 
 DPF_BODY bool double_on_grid(const double *x, size_t n, double low, double high, double scale,
                              int32_t *DPF_RESTRICT q) {
-    const double middle = 6755399441055744.0; /* 1.5 * 2^52 */
-    int64_t outside = 0;
+    int64_t differs = 0;
     for (size_t j = 0; j < n; j++) {
         const double above = x[j] > low ? x[j] : low, inside = above < high ? above : high;
-        outside |= inside != x[j];
-        q[j] = (int32_t)((inside * scale + middle) - middle);
+        const double rounded = inside * scale + 6755399441055744.0;
+        int64_t given, cut, bits;
+        memcpy(&given, x + j, sizeof given), memcpy(&cut, &inside, sizeof cut), memcpy(&bits, &rounded, sizeof bits);
+        differs |= given ^ cut;
+        q[j] = (int32_t)(bits - 0x4338000000000000);
     }
-    return !outside;
+    return !differs || doubles_inside(x, n, low, high);
 }
 
 DPF_BODY bool grid_on_grid(const int32_t *x, size_t n, int32_t low, int32_t high, int32_t sign,
@@ -79,6 +100,15 @@ DPF_BODY bool on_grid(const dpf_losses *losses, size_t row, int sign, size_t sta
 }
 
 /* ---- passes ----------------------------------------------------------- */
+
+/* The sum of n integers, each below 2^31 unless they are `pairs` already: two of them fit 32 bits. */
+DPF_BODY uint64_t sum_of(const uint32_t *x, size_t n, bool pairs) {
+    const size_t half = pairs ? 0 : n / 2;
+    uint64_t sum = 0;
+    for (size_t j = 0; j < half; j++) sum += x[j] + x[half + j];
+    for (size_t j = 2 * half; j < n; j++) sum += x[j];
+    return sum;
+}
 
 #define TOTAL int32_t
 #define NAME(verb) dpf_weights_##verb##_32

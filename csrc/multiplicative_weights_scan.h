@@ -1,31 +1,30 @@
 /* multiplicative_weights_scan.h - the scans of multiplicative_weights.h for one type of totals; included by multiplicative_weights.c once a type.
  * TOTAL is the type, NAME(verb) the name. */
 
-/* The bounds of an expert, and of its mirror image. */
-DPF_BODY uint64_t NAME(bounds)(TOTAL total, TOTAL offset, bool mirrored, float rate) {
-    const uint64_t own = bound_of((float)(total + offset), rate);
+/* The bounds of an expert and of its mirror image, each below 2^31. */
+DPF_BODY uint32_t NAME(bounds)(TOTAL total, TOTAL offset, bool mirrored, float rate) {
+    const uint32_t own = bound_of((float)(total + offset), rate);
     return mirrored ? own + bound_of((float)(offset - total), rate) : own;
 }
 
-/* total += q; low and high follow; the sum of bounds. */
-DPF_BODY uint64_t NAME(update)(TOTAL *DPF_RESTRICT total, const int32_t *DPF_RESTRICT q, size_t n, TOTAL offset,
+/* total += q; low and high follow; bounds take the place of q; their sum. */
+DPF_BODY uint64_t NAME(update)(TOTAL *DPF_RESTRICT total, uint32_t *DPF_RESTRICT q, size_t n, TOTAL offset,
                                bool mirrored, float rate, TOTAL *low, TOTAL *high) {
     TOTAL l = *low, h = *high;
-    uint64_t sum = 0;
     for (size_t j = 0; j < n; j++) {
-        const TOTAL next = total[j] + q[j];
+        const TOTAL next = total[j] + (int32_t)q[j];
         total[j] = next;
         l = next < l ? next : l;
         h = next > h ? next : h;
-        sum += NAME(bounds)(next, offset, mirrored, rate);
+        q[j] = NAME(bounds)(next, offset, mirrored, rate);
     }
     *low = l, *high = h;
-    return sum;
+    return sum_of(q, n, mirrored);
 }
 
 /* A pass: adds sign * row number `row`, or nothing if losses is NULL. False if a loss lay outside. */
 DPF_BODY bool NAME(pass_body)(dpf_weights *w, TOTAL *total, const dpf_losses *losses, size_t row, int sign) {
-    int32_t q[DPF_WEIGHTS_BLOCK] = {0};
+    uint32_t q[DPF_WEIGHTS_BLOCK];
     const TOTAL offset = (TOTAL)w->offset;
     TOTAL low = total[0], high = total[0];
     if (losses) low = (TOTAL)(sizeof(TOTAL) < 8 ? INT32_MAX : INT64_MAX), high = -low - 1;
@@ -36,7 +35,8 @@ DPF_BODY bool NAME(pass_body)(dpf_weights *w, TOTAL *total, const dpf_losses *lo
         uint64_t sum = 0;
         for (size_t i = start; i < end; i += DPF_WEIGHTS_BLOCK) {
             const size_t size = end - i < DPF_WEIGHTS_BLOCK ? end - i : DPF_WEIGHTS_BLOCK;
-            if (losses) inside &= on_grid(losses, row, sign, i, size, q);
+            if (losses) inside &= on_grid(losses, row, sign, i, size, (int32_t *)q);
+            else memset(q, 0, sizeof q);
             sum += w->mirrored ? NAME(update)(total + i, q, size, offset, true, w->rate, &low, &high)
                                : NAME(update)(total + i, q, size, offset, false, w->rate, &low, &high);
         }

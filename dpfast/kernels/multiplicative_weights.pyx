@@ -133,7 +133,8 @@ def dense(values, *, bits=16, low=0, high=1, signs=None):
         raise ValueError(f"losses must be float32, float64 or int32 of shape (n, d), got {values.dtype} {values.shape}")
     if not 0 <= bits <= most:
         raise ValueError(f"bits must lie in [0, {most}] for {values.dtype}, got {bits!r}")
-    values = np.require(values, None, "CA")
+    if not (values.flags.c_contiguous and values.flags.aligned):
+        values = np.require(values, None, "CA")
     n, d = values.shape
     self._declare(n, d, bits, low, high, signs)
     if values.dtype.kind == "f" and max(-low, high) << bits > 1 << most:

@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from operator import attrgetter
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -168,19 +168,20 @@ class ExclusiveAccess:
     def __init__(self, what: str):
         self._what, self._process, self._lock = what, os.getpid(), threading.Lock()
 
-    @contextmanager
-    def hold(self) -> Iterator[None]:
-        """Give the caller exclusive access to the state within the block.
+    def hold(self) -> Self:
+        """Give the caller exclusive access to the state within the block of a `with`.
 
         A RuntimeError refuses other processes, and use by another thread or an enclosing call at the same time.
         """
+        return self
+
+    def __enter__(self) -> None:
         self.check_process()
         if not self._lock.acquire(blocking=False):
             raise RuntimeError(f"{self._what} is in use: one call at a time, in the order of its rows")
-        try:
-            yield
-        finally:
-            self._lock.release()
+
+    def __exit__(self, *raised: object) -> None:
+        self._lock.release()
 
     def check_process(self) -> None:
         """Refuse any process other than the one that created the state."""

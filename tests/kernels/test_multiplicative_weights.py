@@ -87,6 +87,16 @@ def test_a_loss_goes_to_the_nearest_point_of_the_grid_ties_to_even(dtype):
     assert state.totals().tolist() == [0, 0, 2, 2, 3, 7, 8]
 
 
+@pytest.mark.parametrize(("dtype", "bits"), [(np.float32, 22), (np.float64, 30)])
+def test_zeros_of_either_sign_and_both_ends_of_the_finest_grid_are_inside(dtype, bits, isa):
+    x = np.tile(np.array([[0.0, -0.0, 1, 2.0**-bits, -(2.0**-bits), -1]], dtype), 200)
+    for low in (-1, 0):
+        row = np.maximum(x, low) if low else np.where(x < 0, dtype(-0.0), x)
+        state = weights.Weights(1200, 1e-9)
+        state.add(weights.dense(row, bits=bits, low=low))
+        np.testing.assert_array_equal(state.totals(), np.ldexp(row[0], bits))
+
+
 # ---- bounds ----------------------------------------------------------------------------------------------------
 
 
