@@ -49,7 +49,7 @@ def count(name: str, value: Any, *, least: int = 1, or_else: str = "") -> int:
     raise ValueError(f"{name} must be {or_else}an integer >= {least}, got {value!r}")
 
 
-def number(name: str, value: Any, wanted: str, fits: Callable[[float], bool]) -> float:
+def number(name: str, value: Any, domain: str, fits: Callable[[float], bool]) -> float:
     """Return a real number as a float that fits; refuse other values."""
     if is_real(value):
         try:
@@ -58,7 +58,7 @@ def number(name: str, value: Any, wanted: str, fits: Callable[[float], bool]) ->
             nearest = math.inf
         if fits(nearest):
             return nearest
-    raise ValueError(f"{name} must be {wanted}, got {value!r}")
+    raise ValueError(f"{name} must be {domain}, got {value!r}")
 
 
 def chance(name: str, value: Any) -> float:
@@ -82,9 +82,9 @@ def positive_above(name: str, value) -> float:
     return float_above(value)
 
 
-def as_fraction(name: str, value: Any, wanted: str, fits: Callable[[float], bool]) -> Fraction:
+def as_fraction(name: str, value: Any, domain: str, fits: Callable[[float], bool]) -> Fraction:
     """Return a real number that fits as a fraction; a float is taken exactly, as by the mechanisms."""
-    nearest = number(name, value, wanted, fits)
+    nearest = number(name, value, domain, fits)
     return _rational(value) if isinstance(value, Rational) else Fraction(nearest)
 
 
@@ -100,15 +100,15 @@ def exact_above(name: str, value) -> Fraction:
 
 def epsilon_of(value, *, zero: bool = False) -> float:
     """Return an epsilon, rounded down: finite, and above 0 or at least that."""
-    wanted = "a finite number >= 0" if zero else "a finite number > 0"
-    number("epsilon", value, wanted, lambda x: 0 <= x < math.inf and (zero or x > 0))
+    domain = "a finite number >= 0" if zero else "a finite number > 0"
+    number("epsilon", value, domain, lambda x: 0 <= x < math.inf and (zero or x > 0))
     return float_below(value)
 
 
 def delta_of(value) -> float:
     """Return a delta above 0, rounded down; refuse values below SMALLEST_DELTA."""
-    wanted = f"at least {SMALLEST_DELTA} and below 1"
-    number("delta", value, wanted, lambda x: SMALLEST_DELTA <= x < 1)
+    domain = f"at least {SMALLEST_DELTA} and below 1"
+    number("delta", value, domain, lambda x: SMALLEST_DELTA <= x < 1)
     return float_below(value)
 
 
@@ -127,8 +127,8 @@ def exact(name: str, value: Any, below: float = math.inf) -> Fraction:
     """Return a number from 0 to `below` as a fraction; a float is read as the decimal that it prints as."""
     if is_real(value) and 0 <= value < below:
         return _fraction(value)
-    wanted = "a finite number >= 0" if below == math.inf else f"a number >= 0 and below {below}"
-    raise ValueError(f"{name} must be {wanted}, got {value!r}")
+    domain = "a finite number >= 0" if below == math.inf else f"a number >= 0 and below {below}"
+    raise ValueError(f"{name} must be {domain}, got {value!r}")
 
 
 def rational(text: str) -> Fraction:
@@ -274,10 +274,10 @@ def calculator(function: _Calculator) -> _Calculator:
 
 def calculator_like(*others: Callable) -> Callable[[_Calculator], _Calculator]:
     """Decorate like `calculator`; parameters that the docstring does not describe are those of other calculators."""
-    known = dict(_USUAL)
+    descriptions = dict(_USUAL)
     for other in others:
-        known |= _parameter_descriptions(other.__doc__ or "")
-    return lambda function: _complete_docstring(function, known)
+        descriptions |= _parameter_descriptions(other.__doc__ or "")
+    return lambda function: _complete_docstring(function, descriptions)
 
 
 _PARAMETERS = "\n\nParameters\n----------\n"
@@ -290,11 +290,11 @@ def _parameter_descriptions(doc: str) -> dict[str, str]:
     return {name: entry for entry in entries for name in entry.partition("\n")[0].partition(" : ")[0].split(", ")}
 
 
-def _complete_docstring(function: _Calculator, known: dict[str, str]) -> _Calculator:
+def _complete_docstring(function: _Calculator, descriptions: dict[str, str]) -> _Calculator:
     if function.__doc__:  # None under python -OO
         doc = inspect.cleandoc(function.__doc__)
-        known = known | _parameter_descriptions(doc)
-        entries = dict.fromkeys(known[name] for name in inspect.signature(function).parameters)
+        descriptions = descriptions | _parameter_descriptions(doc)
+        entries = dict.fromkeys(descriptions[name] for name in inspect.signature(function).parameters)
         summary, _, rest = doc.partition("\n\nReturns\n")
         head, *tail = re.split(r"\n\n(?=Notes\n|Examples\n)", f"Returns\n{rest}", maxsplit=1)
         if "\nRaises\n" not in head:
@@ -312,13 +312,13 @@ def cache_results(function):
     """
 
     @lru_cache(maxsize=512)
-    def kept(types, *arguments, **keywords):
+    def cached(types, *arguments, **keywords):
         return function(*arguments, **keywords)
 
     @wraps(function)
     def answer(*arguments, **keywords):
         try:
-            return kept(_types_of((arguments, tuple(keywords.values()))), *arguments, **keywords)
+            return cached(_types_of((arguments, tuple(keywords.values()))), *arguments, **keywords)
         except TypeError:  # what has no hash is refused by the function itself
             return function(*arguments, **keywords)
 

@@ -386,7 +386,7 @@ def test_curves_and_parts_are_kept_exactly(path):
 
 def test_a_backup_under_the_inode_of_the_file_is_refused(path):
     budget = Budget.open(path, epsilon=1)
-    if ledgers._born(path) is None:
+    if ledgers._birth_of(path) is None:
         pytest.skip("this file system does not keep when a file was born")
     backup = path.with_name("backup")
     shutil.copy(path, backup)

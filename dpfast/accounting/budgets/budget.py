@@ -189,8 +189,8 @@ class Budget:
         described = []
         for charge in tuple(self._charges):
             epsilon, delta = charge.pair.above()
-            known = {"what": "", "time": "", "epsilon": epsilon, "delta": delta, "count": charge.count}
-            described.append(known | ({} if charge.part is None else {"part": charge.part}))
+            entry = {"what": "", "time": "", "epsilon": epsilon, "delta": delta, "count": charge.count}
+            described.append(entry | ({} if charge.part is None else {"part": charge.part}))
         return described
 
     def as_pairs(self) -> "Budget":
@@ -406,13 +406,13 @@ class Budget:
     def __repr__(self):
         person = "" if self._unit == "row" else f", unit={self._unit!r}"
         (spent, at), (left, other) = self.spent, self.left
-        told = f"spent {(spent, at)}, left {(left, other)}"
+        account = f"spent {(spent, at)}, left {(left, other)}"
         if not self._book.adds_up:
-            told = (
+            account = (
                 f"spent epsilon {spent:.6g} by all charges at delta {at:g}, left for a further fit epsilon up to "
                 f"{left:.6g} at its own delta {other:g}"
             )
-        return f"Budget(epsilon={self.epsilon}, delta={self.delta}, neighbors={self._neighbors!r}{person}; {told})"
+        return f"Budget(epsilon={self.epsilon}, delta={self.delta}, neighbors={self._neighbors!r}{person}; {account})"
 
 
 class Part(Budget):

@@ -138,21 +138,21 @@ class Filter:
         """
         *curves, basic = self.choices(costs, before)
         shares = {}
-        for chosen in curves:
-            asked = chosen.measure(costs, NOTHING).plus(Sums(before))
-            if chosen.fits(asked):
-                shares[chosen] = chosen._share(asked)
+        for curve in curves:
+            sums = curve.measure(costs, NOTHING).plus(Sums(before))
+            if curve.fits(sums):
+                shares[curve] = curve._share(sums)
         if any(cost.kind == "cover" for cost in costs):  # a long list is far from Gaussian
             shares[basic] = max(
                 Fraction(part, whole) if whole else Fraction(part > 0)
                 for part, whole in zip(before.plus(pair).as_fractions(), self.total.as_fractions(), strict=True)
             )
-        return min(shares, key=lambda chosen: shares[chosen], default=basic)
+        return min(shares, key=lambda curve: shares[curve], default=basic)
 
     def choices(self, costs: Sequence[Cost], before: Amount) -> list["Filter"]:
         """Return the filters that such a charge may fix, the basic one last."""
         own = [cost for cost in costs if not (cost.kind == "pair" and cost.delta)]
-        known = {
+        finite = {
             "gaussian": sum(cost.gaussian for cost in own) < math.inf,
             "renyi": sum(cost.renyi(1.0) for cost in own) < math.inf,
         }
@@ -160,10 +160,10 @@ class Filter:
         if any(cost.kind == "pair" and cost.delta and not cost.size for cost in costs):
             rest = self.total.plus(aside, -1)
             aside = aside.plus(Amount(0, max(0, rest.delta), 2 * rest.over))
-        left, chosen = self.total.plus(aside, -1), []
+        left, curves = self.total.plus(aside, -1), []
         if own and left.epsilon > 0 and left.delta > 0:
-            chosen = [replace(self, kind=kind, pairs=aside) for kind in known if known[kind]]
-        return [*chosen, replace(self, kind="basic", pairs=NOTHING)]
+            curves = [replace(self, kind=kind, pairs=aside) for kind in finite if finite[kind]]
+        return [*curves, replace(self, kind="basic", pairs=NOTHING)]
 
     def measure(self, costs: Sequence[Cost], pair: Amount) -> Sums:
         """Return what a charge adds; `pair` is its claim, which counts if the filter is basic."""
@@ -174,13 +174,13 @@ class Filter:
             if cost.kind == "pair" and cost.delta:
                 pairs = pairs.plus(amount(cost.size, cost.delta), cost.times)
                 continue
-            found = cost.gaussian if self.kind == "gaussian" else cost.renyi(self.bounds.order)
-            if found == math.inf:
+            bound = cost.gaussian if self.kind == "gaussian" else cost.renyi(self.bounds.order)
+            if bound == math.inf:
                 raise BudgetExceeded(
                     f'a cost of the kind "{cost.kind}" is not counted by a {self.kind} filter, as this budget has: '
                     f'make the budget with composition="renyi" or "basic"; nothing was charged'
                 )
-            curve += _units_above(found)
+            curve += _units_above(bound)
             if self.kind == "gaussian" and cost.delta:
                 apart += _units_above(cost.delta * cost.times * (1 + SLACK))
         return Sums(pairs, curve, apart)
@@ -238,11 +238,11 @@ class Filter:
         """Refuse stored bounds above those that this processor computes."""
         if not self.curved:
             return
-        kept = self.bounds
-        if self.kind == "renyi" and not 0 < kept.order < math.inf:
-            raise ValueError(f"its order is {kept.order}")
-        own = self._bounds_at(kept.order)
-        if _less(kept.curve, _DRIFT) > own.curve or _less(kept.apart, _DRIFT) > own.apart:
+        bounds = self.bounds
+        if self.kind == "renyi" and not 0 < bounds.order < math.inf:
+            raise ValueError(f"its order is {bounds.order}")
+        own = self._bounds_at(bounds.order)
+        if _less(bounds.curve, _DRIFT) > own.curve or _less(bounds.apart, _DRIFT) > own.apart:
             raise ValueError("its bounds are not those of its epsilon and delta")
 
     def _best_order(self) -> float:
@@ -306,11 +306,11 @@ class Book(NamedTuple):
         """Return whether what is spent and what is left add up to the budget, as they do not where costs compose."""
         return self.filter.kind in ("auto", "basic")
 
-    def _plus(self, settled: Filter, charge: Charge, asked: Sums) -> "Book":
+    def _plus(self, settled: Filter, charge: Charge, sums: Sums) -> "Book":
         """Return the ledger after a charge that adds so much, under the filter that is settled by then."""
         if charge.part is None:
-            return Book(settled, self.whole.plus(asked, charge.count), self.parts)
-        own = self.parts.get(charge.part, Sums()).plus(asked, charge.count)
+            return Book(settled, self.whole.plus(sums, charge.count), self.parts)
+        own = self.parts.get(charge.part, Sums()).plus(sums, charge.count)
         return Book(settled, self.whole, self.parts | {charge.part: own})
 
     def verify(self, first: "Book", charges: Iterable[Charge]) -> "Book":
@@ -326,21 +326,21 @@ class Book(NamedTuple):
             elif settled.curved:
                 settled = self._one_of([settled])
             own = settled.measure(charge.cost, charge.pair)
-            kept = own if charge.sums is None else charge.sums
+            sums = own if charge.sums is None else charge.sums
             exactly = exactly and charge.sums is not None
-            if kept.pairs != own.pairs or not (
-                kept.curve >= _less(own.curve, _DRIFT) and kept.apart >= _less(own.apart, _DRIFT)
+            if sums.pairs != own.pairs or not (
+                sums.curve >= _less(own.curve, _DRIFT) and sums.apart >= _less(own.apart, _DRIFT)
             ):
                 raise ValueError("a charge did not add what it costs")
-            book = book._plus(settled, charge, kept)
+            book = book._plus(settled, charge, sums)
         whole = self._one_of([book.filter])
         if first.filter.stored not in (None, whole.stored):
             raise ValueError(_OTHER_FILTER)
         if book.parts.keys() != self.parts.keys():
             raise ValueError(_OTHER_SUMS)
         for part in (None, *self.parts):
-            own, kept = (each.whole if part is None else each.parts[part] for each in (book, self))
-            if own != kept if exactly else not _are_near(own, kept):
+            own, sums = (each.whole if part is None else each.parts[part] for each in (book, self))
+            if own != sums if exactly else not _are_near(own, sums):
                 raise ValueError(_OTHER_SUMS)
             if not whole.fits(self.sums(part), 0 if exactly else _FAR_DRIFT):
                 raise BudgetExceeded("its charges exceed its budget")

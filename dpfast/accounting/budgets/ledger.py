@@ -75,7 +75,7 @@ class Ledger(Budget):
 
     def __init__(self, path: Path):
         self.path = path
-        self._seen = 0
+        self._n_charges = 0
         with self._reading() as db:
             self._neighbors, self._unit = db.execute("SELECT neighbors, unit FROM budget").fetchone()
             self._verify(db)
@@ -108,9 +108,9 @@ class Ledger(Budget):
     def _described(self) -> list[dict[str, Any]]:
         described = []
         for note in self.notes():
-            known = {"what": note["model"] or "", "time": note["time"][:16].replace("T", " ")}
-            known |= {name: note[name] for name in ("epsilon", "delta", "count")}
-            described.append(known | ({} if note["part"] is None else {"part": note["part"]}))
+            entry = {"what": note["model"] or "", "time": note["time"][:16].replace("T", " ")}
+            entry |= {name: note[name] for name in ("epsilon", "delta", "count")}
+            described.append(entry | ({} if note["part"] is None else {"part": note["part"]}))
         return described
 
     def _charge(self, charge: Charge, what) -> None:
@@ -119,7 +119,7 @@ class Ledger(Budget):
                 number = self._add(db, charge, what or {})
         except BudgetExceeded as refusal:  # `spent` may take long: compute it without the lock
             raise BudgetExceeded(str(refusal).replace("{spent}", str(self.spent))) from None
-        self._seen = number
+        self._n_charges = number
 
     def _add(self, db, charge, what) -> int:
         """Write a charge and the sums after it, and return its number; refuse a charge that does not fit."""
@@ -172,7 +172,7 @@ class Ledger(Budget):
 
     def _look(self, db) -> None:
         """Refuse a file that is not a ledger, or that has fewer charges than were seen."""
-        seen = self._seen  # before the file is read: another thread may charge meanwhile
+        before = self._n_charges  # before the file is read: another thread may charge meanwhile
         application, version = (
             db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
         )
@@ -181,9 +181,9 @@ class Ledger(Budget):
         if version > _VERSION:
             raise LedgerError(f"it has version {version}, this dpfast reads up to {_VERSION}: install a newer one")
         charges = db.execute("SELECT charges FROM budget").fetchone()[0]
-        if charges < seen:
-            raise LedgerError(f"it holds {charges:,} charges and had {seen:,}: it was overwritten with older content")
-        self._seen = charges
+        if charges < before:
+            raise LedgerError(f"it holds {charges:,} charges and had {before:,}: it was overwritten with older content")
+        self._n_charges = charges
 
     def _check_place(self, db) -> None:
         place = db.execute("SELECT place FROM budget").fetchone()[0]
@@ -202,14 +202,14 @@ class Ledger(Budget):
     def _verify(self, db) -> None:
         """Refuse a damaged file, and one whose sums are not those of its charges."""
         db.execute("BEGIN")  # a concurrent charge is read completely or not at all
-        found = db.execute("PRAGMA quick_check").fetchone()[0]
+        state = db.execute("PRAGMA quick_check").fetchone()[0]
         rows = _rows_of(db)
         db.execute("COMMIT")
-        first, kept, charges = _books_of(*rows)
-        if found != "ok":
-            raise LedgerError(f"it is damaged: {found}")
+        first, book, charges = _books_of(*rows)
+        if state != "ok":
+            raise LedgerError(f"it is damaged: {state}")
         try:
-            kept.verify(first, charges)
+            book.verify(first, charges)
         except (BudgetExceeded, ValueError) as error:
             raise LedgerError(f"it is damaged: {error}") from None
 
@@ -266,13 +266,18 @@ def open_ledger(
         If a value is out of its range, or differs from that of the file.
     """
     path = Path(path).resolve()
-    asked = {"neighbors": neighbors, "unit": unit, "composition": composition, "pairs": pairs}
+    options = {"neighbors": neighbors, "unit": unit, "composition": composition, "pairs": pairs}
     if not path.exists():
         if epsilon is None:
             raise LedgerError(f"{path.name}: there is no such file; give epsilon= to create a budget")
-        known: dict[str, Any] = {"neighbors": "replace", "unit": "row", "composition": "auto", "pairs": (0.0, 0.0)}
-        known |= {name: value for name, value in asked.items() if value is not None}
-        _make(path, new_book(epsilon, 0.0 if delta is None else delta, **known), known["neighbors"], known["unit"])
+        settings: dict[str, Any] = {"neighbors": "replace", "unit": "row", "composition": "auto", "pairs": (0.0, 0.0)}
+        settings |= {name: value for name, value in options.items() if value is not None}
+        _make(
+            path,
+            new_book(epsilon, 0.0 if delta is None else delta, **settings),
+            settings["neighbors"],
+            settings["unit"],
+        )
     ledger = Ledger(path)
     if moved:
         with ledger._writing(moved=True) as db:
@@ -281,13 +286,13 @@ def open_ledger(
     with ledger._reading() as db:
         first = Book.from_dict(json.loads(db.execute("SELECT first FROM budget").fetchone()[0])).filter
     total = first.total.as_fractions()
-    made = {"epsilon": total[0], "delta": total[1], "neighbors": ledger.neighbors, "unit": ledger.unit}
-    made |= {"composition": first.kind, "pairs": first.pairs.as_fractions()}
+    contents = {"epsilon": total[0], "delta": total[1], "neighbors": ledger.neighbors, "unit": ledger.unit}
+    contents |= {"composition": first.kind, "pairs": first.pairs.as_fractions()}
     exactly: dict[str, Callable[..., Any]] = {"epsilon": partial(exact, "epsilon"), "delta": partial(exact, "delta")}
     exactly["pairs"] = lambda value: amount(*value).as_fractions()
-    for name, value in ({"epsilon": epsilon, "delta": delta} | asked).items():
-        if value is not None and exactly.get(name, str)(value) != made[name]:
-            raise ValueError(f"{path.name} was made with {name}={made[name]}, got {value!r}")
+    for name, value in ({"epsilon": epsilon, "delta": delta} | options).items():
+        if value is not None and exactly.get(name, str)(value) != contents[name]:
+            raise ValueError(f"{path.name} was made with {name}={contents[name]}, got {value!r}")
     return ledger
 
 
@@ -341,20 +346,20 @@ def _rows_of(db) -> tuple[Any, Any]:
 
 def _books_of(budget, rows) -> tuple[Book, Book, list[Charge]]:
     """Return the ledger as it was made, as it is, and the charges between."""
-    first, kept = (Book.from_dict(json.loads(each)) for each in budget[:2])
+    first, book = (Book.from_dict(json.loads(each)) for each in budget[:2])
     if len(rows) != budget[2]:
         raise LedgerError("it is damaged: its sums are not those of its charges")
-    return first, kept, [_charge_of(row) for row in rows]
+    return first, book, [_charge_of(row) for row in rows]
 
 
 def _upgrade(db) -> None:
     """Convert a file of version 1, which did not store what a charge added, nor the bounds that it was checked with."""
     if db.execute("PRAGMA user_version").fetchone()[0] > 1:
         return
-    first, kept, charges = _books_of(*_rows_of(db))
+    first, book, charges = _books_of(*_rows_of(db))
     db.execute("ALTER TABLE charge ADD COLUMN sums TEXT")
-    first_text, kept_text = (_json(each.to_dict()) for each in (first, kept.verify(first, charges)))
-    db.execute("UPDATE budget SET first = ?, book = ?", (first_text, kept_text))
+    first_text, book_text = (_json(each.to_dict()) for each in (first, book.verify(first, charges)))
+    db.execute("UPDATE budget SET first = ?, book = ?", (first_text, book_text))
     db.execute(f"PRAGMA user_version = {_VERSION}")
 
 
@@ -373,16 +378,16 @@ def _amount_of(epsilon: str, delta: str):
 
 def place_of(path: Path) -> str:
     """Return what tells a file from its copies: its inode and, if the system tells, its time of creation."""
-    born = _born(path)
-    return str(path.stat().st_ino) if born is None else f"{path.stat().st_ino} {born}"
+    birth = _birth_of(path)
+    return str(path.stat().st_ino) if birth is None else f"{path.stat().st_ino} {birth}"
 
 
-def _born(path: Path) -> int | None:
+def _birth_of(path: Path) -> int | None:
     """Return when a file was created, in nanoseconds; None if the system does not tell."""
-    found = path.stat()
+    status = path.stat()
     if os.name == "nt":
-        return found.st_ctime_ns
-    if (birth := getattr(found, "st_birthtime", None)) is not None:
+        return status.st_ctime_ns
+    if (birth := getattr(status, "st_birthtime", None)) is not None:
         return int(birth * 10**9)
     statx = getattr(ctypes.CDLL(None), "statx", None)  # os.stat has it from Python 3.15 on
     answer = ctypes.create_string_buffer(256)

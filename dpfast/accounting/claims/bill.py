@@ -199,9 +199,9 @@ def bill_noise(parts: Sequence[Part], epsilon: Number, delta: Number, *, words: 
     >>> [round(bill_noise(some, 1, 1e-6).noise[-1], 4) for some in ([rules], [survey, rules])]
     [0.0903, 0.0873]
     """
-    parts, told = _check_parts(parts), _words(words, delta)
+    parts, word_risk = _check_parts(parts), _words(words, delta)
     epsilon = epsilon_of(epsilon)
-    most = float_below((exact("delta", delta) - told) / (1 - told))
+    most = float_below((exact("delta", delta) - word_risk) / (1 - word_risk))
 
     def curve_at(scale: float) -> float:
         noise = _noise_at(parts, scale)
@@ -215,7 +215,7 @@ def bill_noise(parts: Sequence[Part], epsilon: Number, delta: Number, *, words: 
         )
     if noise is None or 0 in noise:
         raise ValueError(f"no float is enough noise for epsilon = {epsilon!r} and delta = {delta!r} with these parts")
-    return BillNoise(noise, _cost(parts, noise, told))
+    return BillNoise(noise, _cost(parts, noise, word_risk))
 
 
 @calculator
@@ -240,12 +240,12 @@ def bill_delta(parts: Sequence[Part], noise: Sequence[Number], epsilon: Number, 
     >>> f"{bill_delta([NoisySums(2**20, 1), Draws(1, 1)], [5 * 2**20, 0.1], 1):.1e}"
     '6.1e-08'
     """
-    parts, told = _check_parts(parts), exact("words", words, below=1)
+    parts, word_risk = _check_parts(parts), exact("words", words, below=1)
     if len(noise) != len(parts):
         raise ValueError(f"noise must have one number for each of {len(parts)} parts, got {len(noise)}")
     each = tuple(exact_positive("noise", number) for number in noise)
     curve = Fraction(_curve(parts, each, epsilon_of(epsilon, zero=True), cover=_cover(parts, each)))
-    return min(1.0, float_above(told + (1 - told) * curve))
+    return min(1.0, float_above(word_risk + (1 - word_risk) * curve))
 
 
 def _check_parts(parts: Sequence[Part]) -> tuple[Part, ...]:
@@ -274,10 +274,10 @@ def _check_parts(parts: Sequence[Part]) -> tuple[Part, ...]:
 
 def _words(words, delta) -> Fraction:
     delta_of(delta)
-    told = exact("words", words, below=1)
-    if told >= exact("delta", delta):
+    word_risk = exact("words", words, below=1)
+    if word_risk >= exact("delta", delta):
         raise ValueError(f"words must be below delta, got words={words!r} and delta={delta!r}")
-    return told
+    return word_risk
 
 
 def _noise_at(parts, scale: float) -> tuple[float, ...] | None:
@@ -319,10 +319,10 @@ def _sums(parts, noise, cover: CoverCurve | None) -> tuple[Fraction, Fraction, F
 
 
 def _curve(parts, noise, epsilon: float, *, cover: CoverCurve | None) -> float:
-    square, apart, ranges, bent = _sums(parts, noise, cover)
+    square, apart, ranges, curvature = _sums(parts, noise, cover)
     if cover is not None:
-        return beside_gaussian(cover, square + bent, apart, epsilon, _TAIL)
-    return curve_delta(square + bent, square / 2 + ranges / 8, apart, epsilon)
+        return beside_gaussian(cover, square + curvature, apart, epsilon, _TAIL)
+    return curve_delta(square + curvature, square / 2 + ranges / 8, apart, epsilon)
 
 
 def _cover(parts, noise) -> CoverCurve | None:
@@ -340,7 +340,7 @@ def _exponent(parts, noise, cover: CoverDraws, epsilon: float, most: float) -> f
     return round_down(largest(curve_at, most, epsilon / float(cover.down)))
 
 
-def _cost(parts, noise, told: Fraction) -> tuple[Cost, ...]:
+def _cost(parts, noise, word_risk: Fraction) -> tuple[Cost, ...]:
     cover = _cover(parts, noise)
     square, apart, _, _ = _sums(parts, noise, CoverCurve(0.0, 0.0, 1))
     costs = [gaussian_sums_cost(square, apart)] if square else []
@@ -349,6 +349,6 @@ def _cost(parts, noise, told: Fraction) -> tuple[Cost, ...]:
             costs.append(Cost("range", float_above(part.width * Fraction(each)), times=part.times))
     if cover is not None:
         costs.append(Cost("cover", cover.down, up=cover.up, rounds=cover.rounds))
-    if told:
-        costs.append(Cost("pair", 0.0, delta=decimal_above(told)))
+    if word_risk:
+        costs.append(Cost("pair", 0.0, delta=decimal_above(word_risk)))
     return tuple(costs)

@@ -104,19 +104,21 @@ class Composed:
             decimal_above(sum((exact(name, getattr(c, name)) * c.times for c in self._pairs), Fraction(0)))
             for name in ("size", "delta")
         )
-        kept = _sum(-cost.times * math.log1p(-cost.delta) for cost in self._pairs)
-        self._told_by = min(self._on_top[1], -math.expm1(-kept) * (1 + SLACK))  # 1 - the product of all 1 - d
+        log_complement = _sum(-cost.times * math.log1p(-cost.delta) for cost in self._pairs)
+        self._disclosure = min(
+            self._on_top[1], -math.expm1(-log_complement) * (1 + SLACK)
+        )  # 1 - the product of all 1 - d
         self._apart = _sum(max(c.delta, SMALLEST) * c.times for c in every if c.kind == "gaussian" and c.delta)
         mu = math.sqrt(_sum(cost.gaussian for cost in every if cost.kind == "gaussian")) * (1 + SLACK)
         rho = _sum(cost.renyi(0.0) for cost in every if cost.kind == "zcdp")
         self._curves = [cost for cost in every if cost.kind in ("pure", "range", "cover")]
         self._curves += [Cost("pure", c.size, c.times) for c in every if c.kind == "pair" and not c.delta]
-        self._mu, told = mu, math.inf not in (mu, rho)  # else they say nothing
-        self._curves += [Cost(kind, size) for kind, size in (("gaussian", mu), ("zcdp", rho)) if size and told]
-        self._told = told
+        self._mu, finite = mu, math.inf not in (mu, rho)  # else they say nothing
+        self._curves += [Cost(kind, size) for kind, size in (("gaussian", mu), ("zcdp", rho)) if size and finite]
+        self._finite = finite
         alone = len(every) == 1 and every[0].kind == "cover" and every[0].times == 1
         self._lone = every[0].curve if alone else None
-        self._ways = list(self._conversions()) if told else []
+        self._ways = list(self._conversions()) if finite else []
         if self._apart:  # falling curves first: one with this term rises again, and is looked at below another's answer
             self._ways.sort(key=lambda way: way.rises)
 
@@ -151,12 +153,12 @@ class Composed:
             delta_of(delta)
         if not self._reaches(delta):
             return math.inf
-        found = math.inf
+        best = math.inf
         for way in self._ways:
             near = way.near(delta)
-            if found > 0 and near < math.inf and near <= found * (1 + _GUESS):
-                found = least(way.delta, delta, found, near)
-        return found
+            if best > 0 and near < math.inf and near <= best * (1 + _GUESS):
+                best = least(way.delta, delta, best, near)
+        return best
 
     def _reaches(self, delta: float) -> bool:
         return delta > 0 or not (self._pairs or any(math.isinf(cost.pure) for cost in self._curves))
@@ -166,7 +168,7 @@ class Composed:
     @cached_property
     def _atoms(self) -> _Atoms | None:
         """Return everything as one pair of laws; None if that is not known or too slow."""
-        if not self._told or any(cost.kind == "zcdp" for cost in self._curves):
+        if not self._finite or any(cost.kind == "zcdp" for cost in self._curves):
             return None
         covers = [cost for cost in self._curves if cost.kind == "cover"]
         ranges = [c for c in self._curves if c.kind == "range" and (c.times > 1 or (covers and c.size < _WIDE))]
@@ -187,10 +189,10 @@ class Composed:
             mu = math.sqrt(square) * (1 + SLACK)
         loss, mass, rest = np.zeros(1), np.ones(1), 0.0
         if covers:
-            found = _covers(covers)
-            if found is None:
+            cover_law = _covers(covers)
+            if cover_law is None:
                 return None
-            law, step = found
+            law, step = cover_law
             loss, mass, rest = losses(law, step), law.mass, law.rest
         at, probability = _responses(bounded)
         loss = np.add.outer(loss, at).ravel()
@@ -205,11 +207,11 @@ class Composed:
         x = epsilon - atoms.loss
         slack = 4 * SLACK * (epsilon + np.abs(atoms.loss).max(initial=0))
         curve = gaussian_curve(x - slack, atoms.mu) if atoms.mu else -np.expm1(np.minimum(x - slack, 0))
-        told = self._told_by
-        shown = (1 - told) * (float(atoms.mass @ curve) * _UP + atoms.rest)
-        rest = shown + SMALLEST_DELTA  # no less is lost where floats underflow
-        apart = (1 - told) * self._from_apart(epsilon)  # rounded up twice: it is 0 or above all that is lost here
-        return _more(_more(told, rest * (1 + SLACK)), apart * (1 + SLACK))
+        disclosure = self._disclosure
+        excess = (1 - disclosure) * (float(atoms.mass @ curve) * _UP + atoms.rest)
+        rest = excess + SMALLEST_DELTA  # no less is lost where floats underflow
+        apart = (1 - disclosure) * self._from_apart(epsilon)  # rounded up twice: it is 0 or above all that is lost here
+        return _more(_more(disclosure, rest * (1 + SLACK)), apart * (1 + SLACK))
 
     # ---- converted -------------------------------------------------------------------------------------------------
 
@@ -232,15 +234,15 @@ class Composed:
 
     def _way(self, curve: Callable, near: Callable = lambda delta: 0.0, rises: bool = False) -> "_Way":
         """Return a way that leaves out the pairs, with these on top."""
-        epsilon, told = self._on_top[0], self._told_by
+        epsilon, disclosure = self._on_top[0], self._disclosure
 
         def guess(most):
-            found = near((most - told) / (1 - told) if told < 1 else 0.0)
-            return found + epsilon if found else 0.0
+            epsilon_of_curves = near((most - disclosure) / (1 - disclosure) if disclosure < 1 else 0.0)
+            return epsilon_of_curves + epsilon if epsilon_of_curves else 0.0
 
         def delta(whole):
-            left = (1 - told) * curve(_less(whole, epsilon))
-            return _more(left * (1 + SLACK) if told else left, told)
+            left = (1 - disclosure) * curve(_less(whole, epsilon))
+            return _more(left * (1 + SLACK) if disclosure else left, disclosure)
 
         return _Way(delta, guess, rises)
 
@@ -318,10 +320,10 @@ def _covers(costs: list[Cost]) -> tuple[Law, float] | None:
         return None
     step, whole = grid(_sum(cost.times * cost.curve.reach(_TAIL) for cost in costs), _MOST_STEPS), None
     for cost in costs:
-        found = points(cost.curve, step, _TAIL)
-        if found is None:
+        curve = points(cost.curve, step, _TAIL)
+        if curve is None:
             return None
-        law = found.law().times(cost.times)
+        law = curve.law().times(cost.times)
         whole = law if whole is None else whole.plus(law)
     return None if whole is None else (whole, step)
 

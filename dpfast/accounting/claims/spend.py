@@ -288,28 +288,28 @@ def warn_of_repeated_rows(X) -> None:
 def warn_of_caller(charged: bool) -> None:
     """Warn if scikit-learn makes this fit as one of many; `charged` says whether a budget counts them all."""
     frame: FrameType | None = sys._getframe()
-    said = None
-    while frame is not None and said is None:
+    warning = None
+    while frame is not None and warning is None:
         name = frame.f_globals.get("__name__")
         ensemble = frame.f_locals.get("ensemble") if name == _BAGGING else None
         if getattr(ensemble, "bootstrap", False):
-            said = (
+            warning = (
                 "this ensemble draws a row several times into one fit, and the row then affects it several times; "
                 "besides, each fit is a separate release: fit once on all rows, or set bootstrap=False and charge all "
                 "fits to one budget"
             )
         elif name in _SEARCHES:
-            said = (
+            warning = (
                 "a search or a cross-validation fits many times and looks at rows to choose; the claim of a single fit "
                 "does not cover that: dpfast.model_selection.private_search states its total cost"
             )
         elif name in _ENSEMBLES and not charged:
-            said = (
+            warning = (
                 "the caller fits many times, and the claim is for one fit: give all fits one budget, which counts them"
             )
         frame = frame.f_back
-    if said is not None:
-        warn(said)
+    if warning is not None:
+        warn(warning)
 
 
 _BAGGING = "sklearn.ensemble._bagging"

@@ -248,8 +248,8 @@ def divergence_inverse(log_delta: float, s: float, rounds: int | None) -> float:
         return _log_one_minus_exp(log_delta)
     if rounds is None:
         return excess * _expm1(s) - s
-    gone = -math.expm1(-excess / (rounds + 1))
-    h = math.log1p(gone * math.expm1(s)) if s < 700 else s + math.log(gone + (1 - gone) * math.exp(-s))
+    fall = -math.expm1(-excess / (rounds + 1))
+    h = math.log1p(fall * math.expm1(s)) if s < 700 else s + math.log(fall + (1 - fall) * math.exp(-s))
     return (rounds + 1) * h - s
 
 

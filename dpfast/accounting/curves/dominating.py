@@ -78,8 +78,8 @@ class CoverCurve(NamedTuple):
 
     def delta(self, epsilon: np.ndarray) -> np.ndarray:
         """Return delta at every epsilon >= 0, rounded up by about 1e-12 of itself."""
-        found = np.maximum(self._from(epsilon, self.up, self.down), self._from(epsilon, self.down, self.up))
-        return np.where(epsilon >= self.pure, 0.0, found)
+        delta = np.maximum(self._from(epsilon, self.up, self.down), self._from(epsilon, self.down, self.up))
+        return np.where(epsilon >= self.pure, 0.0, delta)
 
     def _from(self, epsilon: np.ndarray, up: float, s: float) -> np.ndarray:
         """Return f_{s,T}(E - up) of `dpfast.accounting.curves.cover`."""
@@ -187,8 +187,8 @@ def _rises(delta: np.ndarray, step: float) -> np.ndarray:
 @lru_cache(maxsize=256)
 def _fine(curve: CoverCurve) -> "Points | None":
     """Return a curve on a fine grid; None if it is not 0 within the reach of floats."""
-    found = points(curve, grid(max(curve.pure, SMALLEST_DELTA), _FINE), SMALLEST_DELTA)
-    return None if found is None or found.delta[-1] else found
+    fine = points(curve, grid(max(curve.pure, SMALLEST_DELTA), _FINE), SMALLEST_DELTA)
+    return None if fine is None or fine.delta[-1] else fine
 
 
 def beside_gaussian(
@@ -201,14 +201,14 @@ def beside_gaussian(
     if not square:
         return float(curve.delta(np.array([epsilon]))[0])
     reach, mu = curve.reach(tail), root_above(square)
-    found = points(curve, grid(reach, _STEPS), tail)
-    if found is None or mu > 1e150:
+    fine = points(curve, grid(reach, _STEPS), tail)
+    if fine is None or mu > 1e150:
         return 1.0
     law, away = (
-        found.law(),
+        fine.law(),
         float_above(min(apart, Fraction(1))) * ((1 + math.exp(epsilon)) if epsilon < 700 else math.inf),
     )
-    x = epsilon - losses(law, found.step)
+    x = epsilon - losses(law, fine.step)
     beside = gaussian_curve(x - 4 * SLACK * (epsilon + reach), mu)
     return min(1.0, (float(np.sum(law.mass * beside)) * _UP + law.rest + away) * (1 + SLACK) + SMALLEST_DELTA)
 
@@ -216,10 +216,10 @@ def beside_gaussian(
 @lru_cache(maxsize=256)
 def cover_gaussian(curve: CoverCurve) -> float:
     """Return a mu for which a greedy cover is mu-Gaussian DP, rounded up; infinite if none is found."""
-    found = _fine(curve) if curve.pure >= _LEAST else None  # below, the search would meet rounding
-    if found is None:
+    fine = _fine(curve) if curve.pure >= _LEAST else None  # below, the search would meet rounding
+    if fine is None:
         return math.inf
-    hull, later = found.hull()[:-1], found.epsilon[1:]
+    hull, later = fine.hull()[:-1], fine.epsilon[1:]
 
     def above(mu: float) -> float:
         if not mu:
@@ -233,10 +233,10 @@ def cover_gaussian(curve: CoverCurve) -> float:
 
 def cover_renyi(curve: CoverCurve, b: float) -> float:
     """Return the Renyi divergence of order 1 + b of a greedy cover, rounded up; infinite if none is found."""
-    found = _fine_law(curve) if curve.pure >= _LEAST else None
-    if found is None:
+    law = _fine_law(curve) if curve.pure >= _LEAST else None
+    if law is None:
         return math.inf
-    loss, mass = found
+    loss, mass = law
     above, p = loss[loss > 0], mass[loss > 0]
     if b * above[-1] < 1:  # the mean of (P/Q)^b - 1: P(-E) = e^-E P(E)
         more = float(p @ (np.expm1(b * above) + np.exp(-above) * np.expm1(-b * above)))
@@ -248,11 +248,11 @@ def cover_renyi(curve: CoverCurve, b: float) -> float:
 
 @lru_cache(maxsize=256)
 def _fine_law(curve: CoverCurve) -> tuple[np.ndarray, np.ndarray] | None:
-    found = _fine(curve)
-    if found is None:
+    fine = _fine(curve)
+    if fine is None:
         return None
-    law = found.law()
-    return losses(law, found.step), law.mass
+    law = fine.law()
+    return losses(law, fine.step), law.mass
 
 
 def gaussian_curve(x: np.ndarray, mu: float) -> np.ndarray:

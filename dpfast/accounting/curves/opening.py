@@ -176,27 +176,27 @@ def survey_noise(
     Survey
     """
     epsilon, delta, share = exact("epsilon", epsilon), exact("delta", delta), exact("share", share)
-    told, pure = exact("words", words, below=1), exact("pure", pure, below=1)
-    return _noise(epsilon, delta, share, moves, unit, told, kind, pure, tuple(rest))
+    word_risk, pure = exact("words", words, below=1), exact("pure", pure, below=1)
+    return _noise(epsilon, delta, share, moves, unit, word_risk, kind, pure, tuple(rest))
 
 
 @cache_results
-def _noise(epsilon, delta, share, moves, unit, told, kind, pure, rest):
+def _noise(epsilon, delta, share, moves, unit, word_risk, kind, pure, rest):
     """Do what `survey_noise` does, for exact numbers."""
     if share < 1 and kind == "pair":
         (e, of_survey), (f, of_delta) = split(epsilon, share), split(delta, share)
-        alone = survey_noise(of_survey, of_delta, moves=moves, unit=unit, words=told * share)
+        alone = survey_noise(of_survey, of_delta, moves=moves, unit=unit, words=word_risk * share)
         return alone._replace(epsilon=e, delta=f, total=())
-    whole, kept = epsilon * (1 - pure), delta * _KEPT
+    whole, delta_for_all = epsilon * (1 - pure), delta * _KEPT
     survey = NoisySums(unit, share, times=moves)
     if share == 1:
-        noise = bill_noise((survey,), whole, kept, words=told)
+        noise = bill_noise((survey,), whole, delta_for_all, words=word_risk)
         return Survey(noise.noise[0], noise.cost, 0.0, 0.0, noise.cost)
     of_parts: tuple[float, ...] = ()
     if kind in ("gaussian", "parts"):
         unit_share = (1 - share) / sum(exact("share", part.share) for part in rest)
         parts = [part._replace(share=exact("share", part.share) * unit_share) for part in rest]
-        noise = bill_noise((survey, *parts), whole, kept, words=told)
+        noise = bill_noise((survey, *parts), whole, delta_for_all, words=word_risk)
         sigma, total, of_parts = noise.noise[0], noise.cost, noise.noise[1:]
         e, f = decimal_below(whole), decimal_below(delta)
         if kind == "gaussian":
@@ -204,14 +204,14 @@ def _noise(epsilon, delta, share, moves, unit, told, kind, pure, rest):
             square = sum(part.times * (exact("steps", part.sensitivity) / sigma_of) ** 2 for part, sigma_of in each)
             e, f = _budget_of_mu(math.sqrt(float_below(square)) / _UP, float(whole) * math.sqrt(1 - share))
     else:
-        f = decimal_below(kept - told)
+        f = decimal_below(delta_for_all - word_risk)
         rho = zcdp_rho(whole, f)
         left = rho * (1 - float(share)) * (1 - SLACK)
         sigma = math.sqrt(moves / (2 * rho * float(share))) * unit * _UP
         pure_parts = sum((exact("share", part) for part in rest if not isinstance(part, NoisySums)), Fraction(0))
         e, total = _budget_of_rho(left / float(1 + pure_parts) / _UP, f), (Cost("zcdp", left),)
     cost = discrete_gaussian_cost(sigma, sensitivity=unit, releases=moves, size=1)
-    lone = (Cost("pair", 0.0, delta=decimal_above(told)),) if told else ()
+    lone = (Cost("pair", 0.0, delta=decimal_above(word_risk)),) if word_risk else ()
     total = (*cost, *total, *lone) if kind == "zcdp" else total
     on_top = exact("left", e) * pure / (1 - pure)
     return Survey(
@@ -228,9 +228,9 @@ def _budget_of_mu(mu: float, epsilon: float) -> tuple[float, float]:
     """Return a budget near this epsilon whose Gaussian mechanism has at most this mu."""
     epsilon, delta = decimal_below(Fraction(epsilon)), gaussian_above(1.0, epsilon, mu)
     for less in (1e-9, 1e-8, 1e-7, 1e-6):
-        told = decimal_below(Fraction(delta * (1 - less)))
-        if told >= SMALLEST_DELTA and gaussian_mu(epsilon, told) <= mu:
-            return epsilon, told
+        delta_below = decimal_below(Fraction(delta * (1 - less)))
+        if delta_below >= SMALLEST_DELTA and gaussian_mu(epsilon, delta_below) <= mu:
+            return epsilon, delta_below
     raise ValueError("epsilon or delta is too small for a discovery and a learner together: declare the columns")
 
 

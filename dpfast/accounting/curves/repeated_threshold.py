@@ -71,8 +71,8 @@ def _firsts(e: float, positives: int) -> np.ndarray:
     firsts = np.zeros(positives)
     for k in range(positives):
         later = firsts[:k][::-1]
-        found = square * _sum(later * at_one[:k]) + square**2 * _sum(later * at_two[:k])
-        firsts[k] = (math.tanh(e / 2) + found) / (1 - square)
+        later_sum = square * _sum(later * at_one[:k]) + square**2 * _sum(later * at_two[:k])
+        firsts[k] = (math.tanh(e / 2) + later_sum) / (1 - square)
     return firsts
 
 
@@ -83,9 +83,9 @@ def _divergence(e: float, firsts: np.ndarray, i: int) -> float:
         return float(firsts[-1]) * (1 + positives**2 * 2.0**-50)
     log, square = -i * math.log1p(math.exp(-e)), 1 / (2 + 2 * math.cosh(e))
     logs = [log] + [log := log + math.log(square * ratio) for ratio in _ratios(i, positives - 1).tolist()]
-    found = math.fsum(math.exp(log + math.log(first)) for log, first in zip(logs, firsts[::-1].tolist(), strict=True))
+    total = math.fsum(math.exp(log + math.log(first)) for log, first in zip(logs, firsts[::-1].tolist(), strict=True))
     largest = max(map(abs, logs))
-    return found * (1 + (positives + 4) * (positives + largest + 4) * 2.0**-50)
+    return total * (1 + (positives + 4) * (positives + largest + 4) * 2.0**-50)
 
 
 def _ratios(i: int, most: int) -> np.ndarray:

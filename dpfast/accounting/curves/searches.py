@@ -37,25 +37,25 @@ def least(value: Callable[[float], float], most: float, below: float = math.inf,
     return _number(_last(lambda x: -_gap(value(x), most), _BITS, *start, beyond) + 1, _BITS)
 
 
-def solution(value: Callable[[float], float], wanted: float, slope: Callable[[float], float]) -> float:
+def solution(value: Callable[[float], float], target: float, slope: Callable[[float], float]) -> float:
     """Return nearly the number of 30 bits whose value is the wanted one; values rise with the number.
 
     `slope` is the derivative of ln value by ln x, for Newton's method, which proposes where to look.
     """
-    near = _search_by_newton(value, wanted, slope)
+    near = _search_by_newton(value, target, slope)
     start = (_index(near, _COARSE), 0) if near else (0, _COARSE)
-    return _number(_last(lambda x: _gap(value(x), wanted), _COARSE, *start), _COARSE)
+    return _number(_last(lambda x: _gap(value(x), target), _COARSE, *start), _COARSE)
 
 
-def _search_by_newton(value, wanted: float, slope) -> float:
+def _search_by_newton(value, target: float, slope) -> float:
     """Return where Newton's method from 1 settles, in logarithms; 0 if it does not."""
     x = 1.0
     for _ in range(12):
-        found = value(x)
-        if not (wanted > 0 and 0 < found < math.inf):
+        here = value(x)
+        if not (target > 0 and 0 < here < math.inf):
             break
         rise = slope(x)
-        step = (math.log(wanted) - math.log(found)) / rise if rise > 0 else math.nan
+        step = (math.log(target) - math.log(here)) / rise if rise > 0 else math.nan
         if not abs(step) < 500 or not 1e-300 < x * math.exp(step) < 1e300:
             break
         x *= math.exp(step)
@@ -82,16 +82,16 @@ def lowest(value: Callable[[float], float], low: float, high: float) -> float:
             before = (high if at < center else low) - at
             step = before * _GOLDEN
         new = at + (step if abs(step) > _NEAR else math.copysign(_NEAR, step))
-        found = value(new)
-        if found <= least:
+        new_value = value(new)
+        if new_value <= least:
             low, high = (at, high) if new > at else (low, at)
-            third, most, second, middle, at, least = second, middle, at, least, new, found
+            third, most, second, middle, at, least = second, middle, at, least, new, new_value
             continue
         low, high = (low, new) if new > at else (new, high)
-        if found <= middle or second == at:
-            third, most, second, middle = second, middle, new, found
-        elif found <= most or third in (at, second):
-            third, most = new, found
+        if new_value <= middle or second == at:
+            third, most, second, middle = second, middle, new, new_value
+        elif new_value <= most or third in (at, second):
+            third, most = new, new_value
     return least
 
 
@@ -116,31 +116,31 @@ def _last(
     low, under, high, over = first, -math.inf, beyond, math.inf
     index, step = min(index, beyond - 1), 1 << (bits if step is None else step)
     while low < index < high and (low == first or high == beyond):
-        found = gap(_number(index, bits))
-        if found < 0:
-            low, under, index = index, found, index + step
+        here = gap(_number(index, bits))
+        if here < 0:
+            low, under, index = index, here, index + step
         else:
-            high, over, index = index, found, index - step
+            high, over, index = index, here, index - step
         step *= 2
     slow, left = 0, None
     while high - low > 1:
         width = high - low
         share = under / (under - over) if slow < 3 and over - under < math.inf else 0.5
         index = min(max(low + round(width * share), low + 1), high - 1)
-        found = gap(_number(index, bits))
-        if found < 0:
-            over *= _weight(found, under) if left is True else 1
-            low, under, left = index, found, True
+        here = gap(_number(index, bits))
+        if here < 0:
+            over *= _weight(here, under) if left is True else 1
+            low, under, left = index, here, True
         else:
-            under *= _weight(found, over) if left is False else 1
-            high, over, left = index, found, False
+            under *= _weight(here, over) if left is False else 1
+            high, over, left = index, here, False
         slow = slow + 1 if high - low > width / 2 else 0
     return low
 
 
-def _weight(found: float, before: float) -> float:
+def _weight(here: float, before: float) -> float:
     """Return by how much the gap at the other end of the interval counts less, where one end moves twice."""
-    return 1 - found / before if 0 < found / before < 1 else 0.5
+    return 1 - here / before if 0 < here / before < 1 else 0.5
 
 
 def _number(index: int, bits: int) -> float:

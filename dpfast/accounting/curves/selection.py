@@ -146,8 +146,8 @@ def gaussian_mu(epsilon: float, delta: float) -> float:
     if delta < SMALLEST_DELTA:
         raise ValueError(f"delta must be at least {SMALLEST_DELTA}, got {delta!r}")
     most = delta * (1 + _CURVE)
-    found = largest(lambda mu: gaussian_above(1.0, epsilon, mu), most)
-    return math.nextafter(found, math.inf) * (1 + _SLACK)
+    mu = largest(lambda mu: gaussian_above(1.0, epsilon, mu), most)
+    return math.nextafter(mu, math.inf) * (1 + _SLACK)
 
 
 def gaussian_claims(base: float, each: float, most: float) -> list[tuple[float, float]]:
@@ -172,14 +172,14 @@ def _envelope(claims):
             continue
         slope, delta = math.exp(epsilon), _delta(delta)
         lines += [(slope, delta), (1 / slope, 1 - (1 - delta) / slope)]
-    kept: list[tuple[float, float]] = []
+    hull: list[tuple[float, float]] = []
     for slope, level in sorted(lines, key=lambda line: (-line[0], line[1])):
-        if kept and slope == kept[-1][0]:
+        if hull and slope == hull[-1][0]:
             continue
-        while len(kept) > 1 and _meet(kept[-2], (slope, level)) <= _meet(kept[-2], kept[-1]):
-            kept.pop()
-        kept.append((slope, level))
-    return np.array(kept).T
+        while len(hull) > 1 and _meet(hull[-2], (slope, level)) <= _meet(hull[-2], hull[-1]):
+            hull.pop()
+        hull.append((slope, level))
+    return np.array(hull).T
 
 
 def _meet(steep, flat):

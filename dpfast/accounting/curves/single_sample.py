@@ -130,17 +130,17 @@ def single_sample_sigma(
 
 def _least_of(value, arguments, near: int):
     """Return nearly the least value, of a function that falls and then rises; steps from the place `near` double."""
-    known = cache(lambda place: value(arguments[place]))
+    cost = cache(lambda place: value(arguments[place]))
     low, high, step = 0, len(arguments) - 1, 1
     place = min(max(near, low), high - 1)
     while low < high:
-        if known(place) <= known(place + 1):
+        if cost(place) <= cost(place + 1):
             high, place = place, place - step
         else:
             low, place = place + 1, place + step
         place = place if low <= place < high else (low + high) // 2
         step *= 2
-    return known(low)
+    return cost(low)
 
 
 def _coarse(sigma):

@@ -154,14 +154,14 @@ def sparse_sample_epsilon(exponent: float, bottom_score: int, max_length: int, n
     """
     e, delta, k = exact_positive("exponent", exponent), delta_of(delta), count("n_releases", n_releases)
     length, bottom = count("max_length", max_length), _integer("bottom_score", bottom_score)
-    low, high, found = float_below(e), float_above(e), math.inf
+    low, high, bound = float_below(e), float_above(e), math.inf
     if k * _chance_to_miss(low, bottom, length) <= delta * (1 - _SLACK):
-        found = _claim_above(2 * k * e)
+        bound = _claim_above(2 * k * e)
     concentrated = composed_epsilon(k * square_above(high) / 2 * (1 + _SLACK), delta / 2)
     nats, fall = math.log(2 * k * length) + concentrated + math.log1p(math.exp(-concentrated)), low * (bottom - 1)
-    if concentrated < found and nats - fall + _SLACK * (1 + nats + abs(fall)) <= math.log(delta):
-        found = _claim_above(Fraction(concentrated))
-    return found
+    if concentrated < bound and nats - fall + _SLACK * (1 + nats + abs(fall)) <= math.log(delta):
+        bound = _claim_above(Fraction(concentrated))
+    return bound
 
 
 def _claim_above(number: Fraction) -> float:

@@ -265,10 +265,10 @@ def epsilon_for(
     if noise is not None:
         return gaussian_epsilon(positive("noise", noise), delta, sensitivity=sensitivity)
     delta_of(delta)
-    told = Fraction(float_above(delta))
-    number("risk", risk, "above delta and below 0.5", lambda x: told < x < 0.5)
+    smallest = Fraction(float_above(delta))
+    number("risk", risk, "above delta and below 0.5", lambda x: smallest < x < 0.5)
     gain = Fraction(float_below(risk))
-    return math.log1p(float_below((4 * gain - 2 * told) / (1 - 2 * gain))) * (1 - SLACK)
+    return math.log1p(float_below((4 * gain - 2 * smallest) / (1 - 2 * gain))) * (1 - SLACK)
 
 
 def draws_rho(exponent: float, releases: int, width: float) -> float:
@@ -293,8 +293,8 @@ def composed_epsilon(rho: float, delta: float, pure: float = 0.0, runs: int = 0)
     log = -math.log(delta)
 
     def log_at(b: float) -> float:
-        bent = b * pure * math.tanh((b + 0.5) * pure) - pure_cumulant(b, pure) if runs else 0.0
-        return b * b * rho + runs * bent + math.log1p(b)
+        curvature = b * pure * math.tanh((b + 0.5) * pure) - pure_cumulant(b, pure) if runs else 0.0
+        return b * b * rho + runs * curvature + math.log1p(b)
 
     def slope(b: float) -> float:
         root = b * pure / math.cosh(min((b + 0.5) * pure, 350.0))
@@ -345,9 +345,9 @@ def _mills(x: float) -> float:
     return math.sqrt(math.pi / 2) * float(special.erfcx(x / math.sqrt(2)))
 
 
-def _order(rising: Callable[[float], float], wanted: float, slope: Callable[[float], float]) -> float:
+def _order(rising: Callable[[float], float], target: float, slope: Callable[[float], float]) -> float:
     """Return a b at which a function is nearly the wanted number; `slope` is as for `solution`."""
-    return min(max(solution(rising, wanted, slope), _LEAST_ORDER), 1 / _LEAST_ORDER)
+    return min(max(solution(rising, target, slope), _LEAST_ORDER), 1 / _LEAST_ORDER)
 
 
 def _rho(value) -> float:

@@ -85,8 +85,8 @@ class DecisionListPlan(NamedTuple):
         float
             Above 1 where the claim says nothing.
         """
-        gone = -math.expm1(-(self.log_lists - math.log(beta)) * (1 + _SLACK) / n)
-        return min((raised + gone) / told for raised, told in _tilts(self.exponent, self.n_conditions, self.noise))
+        slack = -math.expm1(-(self.log_lists - math.log(beta)) * (1 + _SLACK) / n)
+        return min((loss + slack) / gain for loss, gain in _tilts(self.exponent, self.n_conditions, self.noise))
 
 
 class DecisionListPaper(NamedTuple):
@@ -157,7 +157,7 @@ def decision_list_plan(
             f"noise must be below alpha / (n_conditions + 2 alpha) = {alpha / (M + 2 * alpha):.3g}, got {noise!r}; "
             "nothing is proved for more"
         )
-    each = max((-math.log1p(raised - alpha * told) for raised, told in _tilts(t, M, noise)), default=0)  # nats of a row
+    each = max((-math.log1p(loss - alpha * gain) for loss, gain in _tilts(t, M, noise)), default=0)  # nats of a row
     if each < 1e-300:
         raise ValueError(f"epsilon is too small for any number of rows, got {epsilon!r}")
     n = math.ceil((log_lists - math.log(beta)) / each * (1 + _SLACK))
@@ -201,13 +201,13 @@ def _tilts(t, M, noise):
     """Return, for values of s, by how much flipped labels raise a row's mean, and an error lowers it."""
     if not noise:
         return [(0.0, -math.expm1(-t))]
-    safe, found = _SLACK, []  # the two may differ by little
+    safe, tilts = _SLACK, []  # the two may differ by little
     for s in (2 ** (-i / 8) for i in range(400)):
         if s * t * (M + 1) < 700:
-            told = -math.expm1(-s * t) * (1 - noise - noise * math.exp(s * t * (M + 1))) * (1 - safe)
-            if told > 0:
-                found.append((noise * math.expm1(s * t * M) * (1 + safe), told))
-    return found
+            gain = -math.expm1(-s * t) * (1 - noise - noise * math.exp(s * t * (M + 1))) * (1 - safe)
+            if gain > 0:
+                tilts.append((noise * math.expm1(s * t * M) * (1 + safe), gain))
+    return tilts
 
 
 def _problem(n_conditions, alpha, beta):

@@ -186,7 +186,7 @@ def boost_plan(
         return rate, sigma, kappa + 2 / rho * (1 + G / (2 * tau)) / math.sqrt(n) + math.sqrt(x / (2 * n))
 
     def enough(n: int, kappa: float, T: int) -> bool:
-        return (found := run(n, kappa, T)) is not None and found[2] <= target
+        return (answer := run(n, kappa, T)) is not None and answer[2] <= target
 
     tried = (
         (kappa, math.ceil(2 ** (j / 2) * -math.log(kappa) / (gamma * (1 - least / kappa)) ** 2))
@@ -199,9 +199,9 @@ def boost_plan(
             best = least_integer(lambda n: enough(n, kappa, T)), kappa, T  # noqa: B023 - called at once
     assert best is not None
     n, kappa, T = best
-    found = run(n, kappa, T)
-    assert found is not None
-    rate, sigma, _ = found
+    answer = run(n, kappa, T)
+    assert answer is not None
+    rate, sigma, _ = answer
     return BoostPlan(
         n, T, kappa, rate, sigma, halfspace_lower_bound(epsilon, delta, margin=gamma, alpha=alpha, beta=beta)
     )

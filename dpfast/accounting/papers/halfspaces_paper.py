@@ -186,8 +186,8 @@ def net_paper(epsilon: Number, *, margin: float, alpha: float = 0.1, beta: float
         return _components(n, gamma, alpha, beta) * math.log(1 + 20 / gamma)
 
     def enough(n: int) -> bool:
-        chosen = 2 * (log_size(n) + math.log(4 / beta)) / (n * epsilon) <= alpha / 4
-        return chosen and _generalises(n, _components(n, gamma, alpha, beta), alpha, beta)
+        selects_well = 2 * (log_size(n) + math.log(4 / beta)) / (n * epsilon) <= alpha / 4
+        return selects_well and _generalises(n, _components(n, gamma, alpha, beta), alpha, beta)
 
     n = least_integer(enough)
     m = _components(n, gamma, alpha, beta)

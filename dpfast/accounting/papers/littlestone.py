@@ -162,9 +162,9 @@ def staged_plan(
     for _ in range(100):
         irreducibility = max(n_rows, teachers * rows) * max(1, d)
         length = max(length, list_bound(irreducibility << (d + 1)))
-        drawn = sparse_sample_plan(epsilon, delta, n_releases=1, max_length=length, threshold_share=threshold_share)
-        noise = 13 / 4 / drawn.threshold_epsilon * (nats + math.log(d + 2)) + 1
-        k = max(teachers, _ceil(2 * (noise + drawn.bottom_score + nats / drawn.exponent)))
+        sample = sparse_sample_plan(epsilon, delta, n_releases=1, max_length=length, threshold_share=threshold_share)
+        noise = 13 / 4 / sample.threshold_epsilon * (nats + math.log(d + 2)) + 1
+        k = max(teachers, _ceil(2 * (noise + sample.bottom_score + nats / sample.exponent)))
         behaviours = math.log(2 * k * (d + 1)) + _ways(k * rows, d) + nats
         a = max(rows, _ceil(scale * behaviours / rate))
         if (k, a) == (teachers, rows):
@@ -177,10 +177,10 @@ def staged_plan(
         irreducibilities=tuple(irreducibility << j for j in range(1, d + 2)),
         list_bound=length,
         list_items=teachers * length,
-        threshold_epsilon=drawn.threshold_epsilon,
+        threshold_epsilon=sample.threshold_epsilon,
         votes_needed=-(-teachers // 2),
-        exponent=drawn.exponent,
-        bottom_score=drawn.bottom_score,
+        exponent=sample.exponent,
+        bottom_score=sample.bottom_score,
     )
 
 
@@ -246,8 +246,8 @@ def staged_online_plan(
             points = min(math.log(n_points), _ways(k * length, 2.0 ** min(d + 1, 1000) - 1))
         r = max(_DRAWS, _ceil(scale * (points + math.log(releases + 1) + nats) / _MAJORITY))
         rises = (_log_plus(0, math.log(length * k) + e * (k - bottom)) - math.log(100)) / math.log(5 / 4)
-        kept = (d + 1) * max(2, _ceil(scale * (1 + max(0, rises))))
-        new = tuple(map(max, (releases, draws, teachers, threshold), (kept, r, k, u)))
+        more = (d + 1) * max(2, _ceil(scale * (1 + max(0, rises))))
+        new = tuple(map(max, (releases, draws, teachers, threshold), (more, r, k, u)))
         if new == (releases, draws, teachers, threshold):
             break
         releases, draws, teachers, threshold = new
@@ -270,12 +270,12 @@ def staged_online_plan(
 
 def _test_epsilon(epsilon: float, positives: int, delta: float) -> float:
     """Return the largest epsilon of a test at which tests up to so many positive ones are (epsilon, delta)-DP."""
-    found = largest(
+    epsilon = largest(
         lambda e: repeated_epsilon(e, positives, delta) if 1e-15 <= e <= 10 else 0.0 if e < 1 else math.inf, epsilon
     )
-    if found < 1e-15:
+    if epsilon < 1e-15:
         raise ValueError(f"epsilon is too small for tests: they would have {epsilon:.3g} of it")
-    return found
+    return epsilon
 
 
 def _rate(accuracy: float, gap: float, levels: int) -> float:

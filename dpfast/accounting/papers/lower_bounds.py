@@ -139,10 +139,10 @@ def shattered_lower_bound(
         k, share = points - (p < 1), alpha / p + beta
         if k < 1 or share >= 0.5:
             continue
-        seen = math.log((share + Q) / (1 + 2 * Q)) + log_cosh
+        log_chance = math.log((share + Q) / (1 + 2 * Q)) + log_cosh
         best = max(
             best,
-            seen / _log_complement(-math.expm1(-epsilon / 2) * p / k),
+            log_chance / _log_complement(-math.expm1(-epsilon / 2) * p / k),
             math.log(2 * share) / _log_complement(p / k),
         )
     return math.ceil(best * (1 - 1e-12))

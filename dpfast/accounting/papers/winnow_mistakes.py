@@ -189,12 +189,12 @@ def winnow_paper(
     gap = (1 - c) * rho
 
     def plan(T: int) -> tuple:
-        K, wanted = 0, 1
-        while wanted > K:
-            K = wanted
+        K, target = 0, 1
+        while target > K:
+            K = target
             m = _draws(K, T, c * rho, beta)
             A = epsilon**2 / (128 * m * log)
-            wanted = math.ceil((math.log(d) + A / 2) ** 2 / (gap**2 * A) * (1 + 1e-12))
+            target = math.ceil((math.log(d) + A / 2) ** 2 / (gap**2 * A) * (1 + 1e-12))
         e = epsilon / (4 * math.sqrt(2 * K * log))
         alpha = 8 / e * math.log(4 * max(T, K) / beta)
         return K, m, 1, math.sqrt(A / K), e, alpha + 1, K * math.ceil(2 * alpha + 1)
