@@ -43,8 +43,8 @@ def declared():
 
 
 def private(X, y, seed, fresh):
-    model = dpfast.HalfspaceClassifier(EPSILON, DELTA, schema=declared(), classes=CLASSES, random_state=seed).fit(X, y)
-    return model.decision_function(fresh)
+    model = dpfast.HalfspaceClassifier(EPSILON, DELTA, schema=declared(), random_state=seed)
+    return model.fit(X, y, classes=CLASSES).decision_function(fresh)
 
 
 def plain(X, y, seed, fresh):

@@ -28,9 +28,9 @@ from dpfast.base.run import Rows, Run
 from dpfast.learners.halfspaces.additive import MOST_ROUNDS, AdditiveModel, read_additive
 from dpfast.learners.halfspaces.images import LIMIT, CodeImage, CodeShape
 from dpfast.learners.halfspaces.model import Grid, HalfspaceState, class_weights, releases, sensitivity
-from dpfast.learners.halfspaces.pairs import GROUPS, PAIRS_BEFORE
+from dpfast.learners.halfspaces.pairs import ENOUGH, GROUPS, PAIRS_BEFORE, SEEN
 from dpfast.learners.halfspaces.plain import PlainImage, PlainShape
-from dpfast.learners.halfspaces.trees import BEFORE, DEEPEST, ENOUGH, MOST_TREES, depth_of, held_codes, signal
+from dpfast.learners.halfspaces.trees import BEFORE, DEEPEST, MOST_TREES, depth_of, held_codes, signal
 from dpfast.tables.cells import CodeColumn, bins_of
 from dpfast.tables.codes import CodeRows, CodeTable
 from dpfast.tables.unit_rows import unit_rows
@@ -126,7 +126,7 @@ class HalfspaceClassifier(PrivateClassifier, name="halfspace"):
     interactions : "auto" or int, default="auto"
         The largest number of pairs of columns that are considered together, for a `CodeTable` or a table with a schema;
         0 for other rows. Useful pairs are chosen privately during the rounds, using 5% of the budget: see
-        `dpfast.learners.halfspaces.pairs`. "auto" is 8 if n mu is at least 10,000, and 0 otherwise. Here n is the
+        `dpfast.learners.halfspaces.pairs`. "auto" is 8 if n mu is at least 2,500, and 0 otherwise. Here n is the
         number of rows, and a Gaussian mechanism of sensitivity 1 and standard deviation 1 / mu is (epsilon, delta)-DP.
         If the number of rows is not public, the 5% are set aside before it is released.
     trees : "auto" or int, default="auto"
@@ -134,7 +134,7 @@ class HalfspaceClassifier(PrivateClassifier, name="halfspace"):
         say together. They are drawn from what earlier rounds released and from the chosen pairs, so they cost no
         privacy, and each is one more column, whose codes are its leaves: see `dpfast.learners.halfspaces.trees`. "auto"
         is 100 if the rows are many enough for the budget, that is, if n mu is at least 10,000 and 72 for each code that
-        rows have by the released counts. Otherwise it is 0.
+        rows have by the released counts, or if at least 3 pairs were chosen. Otherwise it is 0.
     encoder_share : float in (0, 1) or "auto", default="auto"
         Share of the budget spent on discovering ranges, words and labels, in squares of the sensitivity over the
         noise. "auto" is .06, or more if rows are few: see `dpfast.discovery.survey.plan`.
@@ -213,7 +213,8 @@ class HalfspaceClassifier(PrivateClassifier, name="halfspace"):
             )
         self._declared_weights(task)
         shape = self._shape(task)
-        pairs, trees = self._most_pairs(task, shape), self._most_trees(task, shape)
+        pairs = self._most_pairs(task, shape)
+        trees = self._most_trees(task, shape, pairs)
         return Plan(**releases(task, shape, self._rounds, pairs, trees << DEEPEST))
 
     def spending(self, task: Task) -> Spending:
@@ -228,7 +229,8 @@ class HalfspaceClassifier(PrivateClassifier, name="halfspace"):
         task, n_rounds, sigma = rows.task, self._rounds, run.scale("rounds")
         image = image_of(rows.form, task.n_classes, self.fit_intercept)
         grid, deviation = Grid.of(image, task.n_classes, n_rounds, task.neighbors), sigma / image.reach
-        pairs, trees = self._most_pairs(task, image), self._most_trees(task, image)
+        pairs = self._most_pairs(task, image)
+        trees = self._most_trees(task, image, pairs)
         width = rows.form.shape[1]
         coefficients = width if isinstance(rows.form, CodeRows) else rows.n_features
         state = HalfspaceState(image, task.n_classes, width, coefficients)
@@ -258,6 +260,8 @@ class HalfspaceClassifier(PrivateClassifier, name="halfspace"):
             if joins and done == choice:
                 state.join(_choose_pairs(rows, state, deviation, left, pairs, run), deviation, left)
                 planting = planting if state.interactions else done  # nothing to wait for
+                if trees and not depth and len(state.interactions) >= SEEN:
+                    depth = depth_of(n, task.epsilon, task.delta, trees)
             if depth and done == planting:
                 state.plant(trees, depth, deviation, left, np.random.Generator(np.random.Philox(key=run.key())))
             total = state.image.entries(rows.sum(*state.question()))
@@ -295,10 +299,14 @@ class HalfspaceClassifier(PrivateClassifier, name="halfspace"):
         """Return whether pairs are worth their share of the budget: always, if the parameter is a number."""
         return self.interactions != "auto" or signal(n, task.epsilon, task.delta) >= ENOUGH
 
-    def _most_trees(self, task, shape):
-        """Return the number of trees that are planned, which is 0 if a public number of rows is too small for them."""
+    def _most_trees(self, task, shape, pairs):
+        """Return the number of trees that are planned, which is 0 if a public number of rows is too small for them.
+
+        If pairs are planned, trees are planned too: pairs that are found may ask for them.
+        """
         trees, n = shape.most_trees(self.trees), task.n_rows
-        return trees if not trees or n is None or depth_of(n, task.epsilon, task.delta, self.trees) else 0
+        few = n is not None and not pairs and not depth_of(n, task.epsilon, task.delta, self.trees)
+        return 0 if few else trees
 
     def read_model(self, saved: Any, task: Task) -> AdditiveModel:
         return read_additive(saved, task)

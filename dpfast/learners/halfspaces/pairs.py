@@ -41,6 +41,8 @@ from dpfast.accounting.claims.noise import changed_rows
 from dpfast.base.saving import entries, integers
 from dpfast.kernels import reals
 
+ENOUGH = 2_500  # of `dpfast.learners.halfspaces.trees.signal`, for pairs that are "auto"
+SEEN = 3  # pairs that show that columns belong together, so that trees are worth their noise below their own limit
 GROUPS = 8  # of the codes of a column
 SHARE = 20  # the draws cost one over this of the bill
 PAIRS_BEFORE = Fraction(30, 100), Fraction(15, 100)  # share of the rounds before the choice, without and with trees

@@ -48,7 +48,7 @@ from dpfast.kernels.own import frozen
 MOST_TREES, DEEPEST = 1000, 6
 BEFORE = Fraction(15, 100), Fraction(30, 100)  # share of the rounds before trees are drawn, without and with pairs
 _TREES = 100  # for trees="auto"
-ENOUGH = 10_000  # of `signal`, for pairs and trees that are "auto"
+ENOUGH = 10_000  # of `signal`, for trees that are "auto"
 _EACH = (
     72  # of it, for trees, for each code that rows have, which may be a signal of its own that trees take noise from
 )

@@ -259,6 +259,16 @@ def test_auto_looks_for_pairs_by_public_or_released_numbers_alone(rng):
         assert ("pairs" in str(few.privacy_.events)) == (relation == "add-remove")
 
 
+@pytest.mark.parametrize(("belong", "planted"), [(1, False), (3, True)])
+def test_few_rows_have_trees_if_several_pairs_were_found(belong, planted, rng):
+    codes = rng.integers(0, 4, (12_000, 6))
+    labels = sum((codes[:, k] > 1) ^ (codes[:, k + 3] > 1) for k in range(belong)) > belong / 2
+    model = dpfast.HalfspaceClassifier(2.0, n_rounds=20, random_state=0)
+    model.fit(CodeTable(codes, [4] * 6), labels, classes=[False, True])
+    assert {(k, k + 3) for k in range(belong)} <= {pair.columns for pair in model.interactions_}
+    assert (model.trees_ is not None) == planted
+
+
 @pytest.mark.parametrize("wait", [True, False])
 def test_trees_wait_for_pairs_only_if_some_are_chosen(wait, rng, monkeypatch):
     table, labels = exclusive(rng, 3000)
