@@ -1,5 +1,6 @@
 from .classifier import PrivateClassifier as PrivateClassifier
 from .clipping import CLIP_STEPS as CLIP_STEPS
+from .explained import Explanation as Explanation
 from .fitting import NothingLearned as NothingLearned
 from .forms import Bits as Bits
 from .forms import Codes as Codes

@@ -1,15 +1,16 @@
 """Rows explained: what each column contributes to the score of a row, so that the contributions add up to it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from dpfast.base.batches import refuse_collections
+from dpfast.kernels import reals
 from dpfast.tables.code_bits import CodeBits
 from dpfast.tables.codes import CodeTable
-from dpfast.tables.projection import readable
+from dpfast.tables.projection import dense_rows, readable
 
 MOST_ENTRIES = 1 << 28  # contributions that one call returns
 
@@ -24,12 +25,14 @@ class Explanation:
     Attributes
     ----------
     names : tuple of str, m of them
-        The columns, then the pairs of columns that the model reads together, and "trees" for all of its trees.
+        The columns, then the pairs of columns that the model reads together, and "trees" for all of its trees; of a
+        decision list only "rules".
     joint : dict
-        For the name of each pair, and for "trees", the columns that it asks.
+        For the name of each pair, and for "trees" and "rules", the columns that they ask.
     contributions : ndarray of float64, shape (n, m) for two classes, else (n, k, m)
-        In models of codes, what the value adds beyond its mean over the rows, by released shares; of the second of two
-        classes.
+        Of the second of two classes. In `HalfspaceClassifier` of codes it is what a value adds beyond the mean of its
+        column over the rows, by released shares; in models that vote, such as Winnow, beyond the mean over the codes.
+        The other models of codes divide by the length of a row, and so the constant is not that of all rows.
     constants : ndarray of float64, shape (n,) or (n, k)
     scores : ndarray of float64, shape (n,) or (n, k)
         The sums. `HalfspaceClassifier.decision_function` is a bent function of them; that of other models is the sum.
@@ -69,6 +72,7 @@ class Parts:
     Attributes
     ----------
     names : sequence of str, m of them
+        Empty for the columns of a table without a schema.
     values : ndarray of float64, shape (k, m, n)
         What each column adds to each score; k is 1 for two classes.
     scores : ndarray of float64, shape (n, k)
@@ -93,51 +97,95 @@ def explain(learner: Any, X: Any) -> Explanation:
     if len(parts.values) == 1:
         values, constants = values[:, 0], constants[:, 0]
     scores = parts.scores[:, 0] if len(parts.values) == 1 else parts.scores
-    return Explanation(tuple(parts.names), parts.joint, values, constants, scores, learner.classes_)
+    names = parts.names or columns_of(learner, values.shape[-1])
+    return Explanation(tuple(names), parts.joint, values, constants, scores, learner.classes_)
 
 
-def linear_parts(table: Any, coef: np.ndarray, constant: bool, longest: float, scores: np.ndarray) -> Parts:
-    """Return the parts of scores that are products of rows with coefficients, over the lengths of the rows.
+def linear_parts(
+    table: Any,
+    coef: np.ndarray,
+    scores: np.ndarray,
+    *,
+    lengths: np.ndarray | None = None,
+    entries: Callable[[], np.ndarray] | None = None,
+    centred: bool = False,
+) -> Parts:
+    """Return the parts of scores that are products of rows with coefficients, over lengths of the rows if given.
 
     Parameters
     ----------
     table : CodeTable, BitMatrix, array or sparse matrix
     coef : ndarray of float64, shape (k, d)
-    constant : bool
-        Whether the length of a row is that of the row and a further entry of 1.
-    longest : float
-        The length is at least this.
+        Of codes, for their bits.
     scores : ndarray of float64, shape (n, k)
+    lengths : ndarray of float64, shape (n,), optional
+    entries : callable, optional
+        Returns the rows as numbers, by default those of the table. Not called for codes.
+    centred : bool
+        Whether a code adds what its bits have beyond the mean over the codes of its column.
+    """
+    coded, names = isinstance(table, CodeTable), list[str]()
+    refuse_many(len(scores) * len(coef) * (table.shape[1] if coded else coef.shape[1]))
+    if coded:
+        names, values = names_of(table), _coded_values(table, coef, centred)
+    else:
+        X = dense_rows(readable(table)) if entries is None else entries()
+        values = X.T * coef[:, :, np.newaxis]
+    if lengths is not None:
+        values /= np.where(lengths > 0, lengths, 1.0)
+    return Parts(names, values, scores, {})
+
+
+def _coded_values(table, coef, centred):
+    """Return what the bits of the codes of each column have together: float64, shape (k, p, n)."""
+    of_codes = np.zeros((len(coef), table.offsets[-1]))
+    for span, of_bit in zip(_codes_of_bits(table), coef.T, strict=True):
+        of_codes[:, span] += of_bit[:, np.newaxis]
+    values = np.empty((len(coef), table.shape[1], len(table)))
+    for j in range(table.shape[1]):
+        own, codes = slice(*table.offsets[j : j + 2]), table.column(j)
+        for k, row in enumerate(of_codes):
+            of_column = row[own] - reals.sum(row[own]) / len(row[own]) if centred else row[own]
+            of_column.take(codes, out=values[k, j], mode="clip")
+    return values
+
+
+def row_lengths(table: Any, constant: bool, longest: float) -> np.ndarray:
+    """Return the lengths of rows, or of rows and an entry of 1 with `constant`, at least `longest`.
+
+    Parameters
+    ----------
+    table : CodeTable, BitMatrix, array or sparse matrix
+    constant : bool
+    longest : float
+
+    Returns
+    -------
+    ndarray of float64, shape (n,)
     """
     if isinstance(table, CodeTable):
-        return _coded_parts(table, coef, constant, longest, scores)
-    names = getattr(table, "feature_names", None) or getattr(table, "columns", None)
-    X = readable(table)
-    refuse_many(X.shape[0] * X.shape[1] * len(coef))
-    X = np.asarray(X.toarray() if hasattr(X, "toarray") else X, np.float64)
-    lengths = np.maximum(np.sqrt(np.square(X).sum(axis=1) + float(constant)), longest)
-    products = (X.T / np.where(lengths > 0, lengths, 1.0)) * coef[:, :, np.newaxis]
-    return Parts([str(name) for name in (range(X.shape[1]) if names is None else names)], products, scores, {})
+        squares, ones = np.zeros(len(table)), np.zeros(table.offsets[-1])
+        for span in _codes_of_bits(table):
+            ones[span] += 1.0
+        for j in range(table.shape[1]):
+            squares += ones[slice(*table.offsets[j : j + 2])].take(table.column(j))
+    else:
+        X = readable(table)
+        refuse_many(X.shape[0] * X.shape[1])
+        squares = np.square(dense_rows(X)).sum(axis=1)
+    return np.maximum(np.sqrt(squares + float(constant)), longest)
 
 
-def _coded_parts(table, coef, constant, longest, scores):
-    """Return the parts of scores of the bits of codes: each column adds what the bits of its code have together."""
-    n, p = table.shape
-    refuse_many(n * p * len(coef))
-    of_codes, ones = np.zeros((len(coef), table.offsets[-1])), np.zeros(table.offsets[-1])
-    for (j, first, last), of_bit in zip(CodeBits(table).spans.tolist(), coef.T, strict=True):
-        span = slice(table.offsets[j] + first, table.offsets[j] + last + 1)
-        of_codes[:, span] += of_bit[:, np.newaxis]
-        ones[span] += 1.0
-    values, squares = np.empty((len(coef), p, n)), np.full(n, float(constant))
-    for j in range(p):
-        own, codes = slice(*table.offsets[j : j + 2]), table.column(j)
-        squares += ones[own].take(codes)
-        for k, row in enumerate(of_codes):
-            row[own].take(codes, out=values[k, j], mode="clip")
-    lengths = np.maximum(np.sqrt(squares), longest)
-    values /= np.where(lengths > 0, lengths, 1.0)
-    return Parts(names_of(table), values, scores, {})
+def _codes_of_bits(table):
+    """Yield for each bit of a table of codes the places of the codes for which it is 1, among those of all columns."""
+    for j, first, last in CodeBits(table).spans.tolist():
+        yield slice(table.offsets[j] + first, table.offsets[j] + last + 1)
+
+
+def columns_of(learner: Any, d: int) -> list[str]:
+    """Return the names of the d columns of vectors, or x0, x1, ... if they have none."""
+    names = learner._reader.names
+    return [f"x{j}" for j in range(d)] if names is None else list(map(str, names))
 
 
 def names_of(table: CodeTable) -> list[str]:

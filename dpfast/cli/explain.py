@@ -1,4 +1,4 @@
-"""dpfast explain: what each column contributes to the score of a row, as a picture of one or a table of many."""
+"""dpfast explain: what columns contribute to the score of a row, or which rule decides it, for one row or many."""
 
 import sys
 from dataclasses import dataclass
@@ -31,11 +31,11 @@ class ExplainOptions:
 
 @spread
 def explain(model: Model, data: Data, asked: ExplainOptions):
-    """Show what each column contributes to the score of each row: together they are the score.
+    """Show what each column contributes to the score of each row, or which rule of a decision list decides it.
 
-    A table has a line for each row: the predicted label, its score, the constant, and a contribution for each column.
-    A single row is shown as a picture. An explanation reveals something about its row: show it only to those who may
-    see the row.
+    A table has a line for each row: the predicted label, its score, the constant, and a contribution for each column,
+    which add up to the score; of a decision list, the number of the deciding rule and its condition. A single row is
+    shown as a picture. An explanation reveals something about its row: show it only to those who may see the row.
     """
     with reporting("no explanations were written") as state:
         check_files(asked.out, MODEL=model, DATA=data)
@@ -46,7 +46,9 @@ def explain(model: Model, data: Data, asked: ExplainOptions):
 
         estimator = dpfast.load(model)
         if not hasattr(estimator, "explain"):
-            raise ValueError(f"{model}: the score of a {type(estimator).__name__} is no sum over columns")
+            raise ValueError(
+                f"{model}: a {type(estimator).__name__} predicts neither by a sum over columns nor by rules"
+            )
         text = settings_for(data, estimator, **asked.text.settings)
         X, _ = table_for(estimator, model, data, asked.label, None, None, **text)
         n = X.shape[0]
@@ -55,10 +57,17 @@ def explain(model: Model, data: Data, asked: ExplainOptions):
                 raise ValueError(f"{data} has {n:,} rows, and --row asks for row {asked.row:,}")
             X = X[asked.row - 1 : asked.row]
         found, labels = estimator.explain(X), estimator.predict(X).tolist()
+        by_rules = hasattr(found, "fired")
         if asked.out is None and len(labels) == 1:
-            _show(found, labels[0])
+            if by_rules:
+                _show_rules(found, labels[0], estimator)
+            else:
+                _show(found, labels[0])
             return
-        rows = [["label", "score", "constant", *found.names], *_lines(found, labels)]
+        if by_rules:
+            rows = [["label", "score", "rule", "condition"], *_lines_of_rules(found, labels)]
+        else:
+            rows = [["label", "score", "constant", *found.names], *_lines(found, labels)]
         if asked.out is None:
             state.now = "the output may be cut short"
             sys.stdout.write(csv_of(rows))
@@ -81,8 +90,7 @@ def _show(found, label):
     """Print one row: a bar for each column, the largest first."""
     _, *numbers = next(_lines(found, [label]))
     score, constant, *parts = map(float, numbers)
-    about = label if found.contributions.ndim == 3 else found.classes[-1]
-    say(f"predicted {label}; the score for {about} is {score:+.3f}")
+    say(f"predicted {label}; the score for {_scored(found, label)} is {score:+.3f}")
     order = sorted(range(len(parts)), key=lambda j: -abs(parts[j]))
     most = max([1e-12, *map(abs, parts)])
     table = Table(box=None, pad_edge=False, header_style="bold")
@@ -96,3 +104,54 @@ def _show(found, label):
         table.add_row(Text(name), f"{parts[j]:+.3f}", Text(bar, style="blue" if parts[j] > 0 else "red"))
     table.add_row("constant", f"{constant:+.3f}", "")
     output.print(table)
+
+
+# ---- decision lists --------------------------------------------------------------------------------------------------
+
+
+def _lines_of_rules(found, labels):
+    """Yield the label, its score, and the number and the condition of the deciding rule of each row."""
+    for (label, score, *_), rule in zip(_lines(found, labels), found.fired.tolist(), strict=True):
+        yield [label, score, rule + 1, _condition(found.conditions[rule])]
+
+
+def _condition(conditions):
+    from dpfast.report.text import all_of
+
+    return all_of(conditions) or "everything else"
+
+
+def _show_rules(found, label, estimator):
+    """Print one row: the rules up to the one that decides it, and why those before it do not."""
+    _, score, rule, condition = next(_lines_of_rules(found, [label]))
+    counted = hasattr(estimator, "rule_counts_")
+    of = f"; the score for {_scored(found, label)} is {float(score):+.3f}" * counted
+    say(f"predicted {label} by rule {rule} of {len(found.conditions)}{of}")
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("rule", justify="right")
+    for heading in ("if", "then", "for this row"):
+        table.add_column(heading, overflow="fold")
+    for k, (own, lost) in enumerate(zip(found.conditions, found.passed_over(0), strict=False)):
+        why = "does not hold" if len(own) == 1 else f"does not hold: {_condition(lost)}"
+        table.add_row(str(k + 1), Text(_condition(own)), Text(str(found.labels[k])), Text(why, style="dim"))
+    table.add_row(str(rule), Text(condition), Text(str(label)), Text("holds, and decides", style="bold"))
+    output.print(table)
+    if counted:
+        say(_worth(estimator.rule_worth()[rule - 1], rule))
+
+
+def _worth(worth, rule):
+    """Return what the released counts say of a rule."""
+    from dpfast.report.text import is_noise, precision_text, support_text
+
+    if is_noise(worth):
+        return f"the count of the rows that rule {rule} decides is no more than noise may be"
+    return (
+        f"of the rows that the list learned from, rule {rule} decides {support_text(worth)}, and gets a share of "
+        f"{precision_text(worth)} of them right (95% intervals)"
+    )
+
+
+def _scored(found, label):
+    """Return the class whose score is shown: the second of two, else the predicted one."""
+    return label if found.scores.ndim == 2 else found.classes[-1]

@@ -116,6 +116,10 @@ class SidedModel(CountedModel):
         assert self.class_counts_scale is not None
         return line_of(self.class_counts, self.class_counts_scale)
 
+    def steepness(self) -> float:
+        """Return by how much the score of a row grows with its side: the score is a line of it."""
+        return 1.0 if self.class_counts is None else self.line().slope / self.line().spread
+
     def cells(self, n_classes: int) -> int:
         return LEVELS
 

@@ -6,11 +6,13 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from dpfast.base.explained import Parts, linear_parts
 from dpfast.base.forms import Form
 from dpfast.base.model import FloatArray, IntArray
 from dpfast.base.saving import integers, reals
 from dpfast.learners.counted import SidedModel
 from dpfast.learners.ties import predicted
+from dpfast.tables.codes import CodeTable
 from dpfast.tables.signed_rows import SparseRows, signed_rows, votes
 
 _MOST = 1 << 31  # counts in all, in size, which the kernels add up
@@ -145,6 +147,13 @@ class VotingModel(SidedModel):
 
     def sides(self, rows: Any) -> FloatArray:
         return self.hypothesis.shares(rows)
+
+    def contributions(self, table: Any, rows: Any) -> Parts:
+        """Return what columns add to scores; the bits of codes are signs, so a code moves from -1 to 1 what it has."""
+        coef, scores = self.steepness() * self.weights()[np.newaxis, :-1], self.scores(rows)[:, np.newaxis]
+        if isinstance(table, CodeTable):
+            return linear_parts(table, 2 * coef, scores, centred=True)
+        return linear_parts(table, coef, scores, entries=rows.numbers)
 
     def classify(self, rows: Any) -> IntArray:
         return predicted(self.scores(rows), self.class_sizes)

@@ -168,9 +168,16 @@ def as_text(rules, names, worths=None):
 
 def condition_text(rule, names):
     """Return the condition of a rule, empty if it always holds."""
-    return " and ".join(literal_text(literal, names) for literal in rule.literals)
+    return all_of([literal_text(literal, names) for literal in rule.literals])
 
 
+def all_of(conditions: Sequence[str]) -> str:
+    """Return the text of a condition that holds if several do; those that hold "or" otherwise are in brackets."""
+    several = len(conditions) > 1
+    return " and ".join(f"({each})" if several and each.endswith(_OR_MISSING) else each for each in conditions)
+
+
+_OR_MISSING = " or missing"
 _GROUP = re.compile(rf"(.*) = {OTHER_NAME}, (group \d+ of \d+)", re.DOTALL)
 
 
@@ -186,7 +193,7 @@ def literal_text(literal, names):
     if not above or not _is_edge(edge):
         return f"not {name}"
     missing = f"{column} = {MISSING_NAME}"  # a separate feature, if entries may be missing
-    return f"{column} <= {edge}" + (" or missing" if any(str(other) == missing for other in names) else "")
+    return f"{column} <= {edge}" + (_OR_MISSING if any(str(other) == missing for other in names) else "")
 
 
 def _is_edge(text):

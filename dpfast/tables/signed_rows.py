@@ -1,7 +1,7 @@
 """Rows of features in [-1, 1] for linear learners, as integers: packed signs, CSR, or dense on a grid.
 
-Every kind has four methods: `votes` of some coordinates for each row, `add` of rows to the scores, `losses` of rows for
-experts, one for each feature, and `dot`, the products of rows with a vector in floats, for what is not private.
+Every kind has five methods: `votes` of some coordinates for each row, `add` of rows to the scores, `losses` of rows for
+experts, one for each feature, `dot`, the products of rows with a vector in floats, and `numbers`, the features.
 A feature x is the integer ``unit * x``. Bits stand for +-1 and integer types for themselves, with unit 1; floats go to
 a grid of 2**-10, which maps single examples and costs no privacy.
 """
@@ -134,6 +134,10 @@ class PackedRows:
             picked[:, -1] |= np.uint64(1) << np.uint64(d % 64)
         return weights.packed(frozen(np.ascontiguousarray(picked)), d + constant, low=-1, high=1, signs=signs[rows])
 
+    def numbers(self):
+        """Return the features: float64, shape (n, d)."""
+        return 2.0 * bits.unpack(self._rows, self.shape[1]) - 1.0
+
     def dot(self, weights):
         """Return <x, weights> for each row: float64, shape (n,)."""
         d = self.shape[1]
@@ -165,6 +169,10 @@ class GridRows:
         if constant:
             picked = np.column_stack([picked, np.full(len(picked), self.unit, picked.dtype)])
         return weights.dense(picked, bits=self.unit.bit_length() - 1, low=-1, high=1, signs=signs[rows])
+
+    def numbers(self):
+        """Return the features, like `PackedRows.numbers`."""
+        return self._data / self.unit
 
     def dot(self, weights):
         """Return <x, weights> for each row, like `PackedRows.dot`."""
@@ -206,6 +214,10 @@ class SparseRows:
             X = sp.hstack([X, sp.csr_array(np.full((X.shape[0], 1), self.unit, np.int32))], format="csr")
         grid = self.unit.bit_length() - 1
         return weights.csr(X.indptr, X.indices, X.data, X.shape[1], bits=grid, low=-1, high=1, signs=signs[rows])
+
+    def numbers(self):
+        """Return the features, like `PackedRows.numbers`."""
+        return (self._excess.toarray() + self.offset) / self.unit
 
     def dot(self, weights):
         """Return <x, weights> for each row, like `PackedRows.dot`."""

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from dpfast.base.explained import Parts, linear_parts, names_of, refuse_many
+from dpfast.base.explained import Parts, linear_parts, names_of, refuse_many, row_lengths
 from dpfast.base.model import FloatArray, IntArray, Model
 from dpfast.base.parameters import positive
 from dpfast.base.plan import Task
@@ -75,7 +75,8 @@ class AdditiveModel(Model):
     def contributions(self, table: Any, rows: Any) -> Parts:
         scores = self.row_scores(rows).astype(np.float64)
         if not isinstance(table, CodeTable):
-            return linear_parts(table, self.coef, rows.shape[1] > self.coef.shape[1], 0.0, scores)
+            lengths = row_lengths(table, rows.shape[1] > self.coef.shape[1], 0.0)
+            return linear_parts(table, self.coef, scores, lengths=lengths)
         names, joint, pairs = names_of(table), {}, [pair.columns for pair in self.interactions]
         refuse_many(len(table) * (len(names) + len(pairs) + 1) * len(self.coef))
         for columns in pairs:

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from dpfast.base.explained import Parts, linear_parts
+from dpfast.base.explained import Parts, linear_parts, row_lengths
 from dpfast.base.forms import Form
 from dpfast.base.model import FloatArray, IntArray
 from dpfast.base.saving import entries, reals
@@ -73,15 +73,13 @@ class LinearModel(SidedModel):
 
     def sides(self, rows: Any) -> FloatArray:
         """Return the score of each row over a number that no score exceeds in size."""
-        return self._linear(rows) / (norm(np.append(self.coef, self.intercept)) + abs(float(self.shift[0])) or 1.0)
+        return self._linear(rows) / self._size
 
     def contributions(self, table: Any, rows: Any) -> Parts:
-        scores, steep = self.scores(rows), 1.0
-        if self._two and self.class_counts is not None:
-            line, size = self.line(), norm(np.append(self.coef, self.intercept)) + abs(float(self.shift[0])) or 1.0
-            steep = line.slope / line.spread / size
-        scores = scores.reshape(len(scores), -1).astype(np.float64)
-        return linear_parts(table, self.coef * steep, self.has_constant, float(self.only_clips), scores)
+        scores = self.scores(rows)
+        steep = self.steepness() / self._size if self._two and self.class_counts is not None else 1.0
+        lengths = row_lengths(table, self.has_constant, float(self.only_clips))
+        return linear_parts(table, self.coef * steep, scores.reshape(len(scores), -1), lengths=lengths)
 
     def classify(self, rows: Any) -> IntArray:
         return predicted(self.scores(rows), self.class_sizes)
@@ -143,6 +141,11 @@ class LinearModel(SidedModel):
     @property
     def _two(self) -> bool:
         return len(self.coef) == 1
+
+    @property
+    def _size(self) -> float:
+        """Return a number that no score exceeds in size."""
+        return norm(np.append(self.coef, self.intercept)) + abs(float(self.shift[0])) or 1.0
 
     def _linear(self, rows: Any) -> FloatArray:
         """Return the scores of rows: float64, shape (n,) for two classes, else (n, n_classes)."""

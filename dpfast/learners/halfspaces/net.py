@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dpfast.base.explained import Parts, linear_parts
 from dpfast.base.forms import Numbers
 from dpfast.base.model import FloatArray
 from dpfast.base.parameters import (
@@ -56,6 +57,12 @@ class NetModel(SidedModel):
     def sides(self, rows: Any) -> FloatArray:
         """Return the cosine of each row and the halfspace, in its components."""
         return self.nets.cosines(rows, self.nets.direction(self.member), self.projection_key)
+
+    def contributions(self, table: Any, rows: Any) -> Parts:
+        direction, scores = self.nets.direction(self.member), self.scores(rows)[:, np.newaxis]
+        coef = self.steepness() * self.nets.lifted(direction, self.projection_key)[0][np.newaxis]
+        lengths = self.nets.lengths(rows, direction, self.projection_key)
+        return linear_parts(table, coef, scores, lengths=lengths)
 
     def released(self) -> dict[str, Any]:
         direction = self.nets.direction(self.member)

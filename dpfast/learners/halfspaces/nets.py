@@ -131,12 +131,19 @@ class Nets:
 
     def cosines(self, table, direction, key):
         """Return the cosine of each row of what `projectable` gives, in its components, and a `direction`: float64."""
+        rows, direction = self._rows_beside(table, direction, key)
+        return np.clip(reals.products(rows, direction) / np.maximum(_lengths(rows), _LEAST), -1.0, 1.0)
+
+    def lengths(self, table, direction, key):
+        """Return the length of each row in the components in which `direction` is not zero: float64."""
+        return _lengths(self._rows_beside(table, direction, key)[0])
+
+    def _rows_beside(self, table, direction, key):
+        """Return the rows and a direction in the components of one projection, that of the direction."""
         rows, own = self._rows(table, key), np.flatnonzero(direction)
         first = own[0] // self._net.m * self._net.m
-        rows = np.ascontiguousarray(rows[:, first : first + self._net.m], np.float64)
-        direction = np.ascontiguousarray(direction[first : first + self._net.m])
-        lengths = np.sqrt(reals.products(np.square(rows), np.ones(self._net.m)))
-        return np.clip(reals.products(rows, direction) / np.maximum(lengths, _LEAST), -1.0, 1.0)
+        of = slice(first, first + self._net.m)
+        return np.ascontiguousarray(rows[:, of], np.float64), np.ascontiguousarray(direction[of])
 
     def direction(self, member):
         """Return a member as a unit vector in the components of its projection, zero in those of the others."""
@@ -150,6 +157,10 @@ class Nets:
         """Return the coefficients and the intercept of a halfspace of the components."""
         lifted = projection.lift(w, self._width, key) if self.projected else w
         return lifted[: self._d], float(lifted[self._d :].sum())
+
+
+def _lengths(rows):
+    return np.sqrt(reals.products(np.square(rows), np.ones(rows.shape[1])))
 
 
 class Scan:

@@ -1,3 +1,4 @@
 from .decision_list import DecisionListClassifier as DecisionListClassifier
+from .explained import RuleExplanation as RuleExplanation
 from .rule import Literal as Literal
 from .rule import Rule as Rule

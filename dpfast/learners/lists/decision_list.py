@@ -45,6 +45,7 @@ from dpfast.learners.lists.covering import (
     greedy_cover,
     usual_length,
 )
+from dpfast.learners.lists.explained import RuleExplanation, explain_rules
 from dpfast.learners.lists.model import ListModel, RuleCounts
 from dpfast.learners.lists.plan import UNIT, WEIGHT_STEPS, ListShares, class_weights
 from dpfast.learners.lists.rule import CountNoise, Rule, class_counts, class_sizes, shrunk_shares
@@ -310,6 +311,19 @@ class DecisionListClassifier(PrivateClassifier, name="decision-list"):
         list of RuleWorth(support, support_interval, precision, precision_interval)
         """
         return self._released_model().worth(1 - BETWEEN_0_AND_1.read("confidence", confidence))
+
+    def explain(self, X: Any) -> RuleExplanation:
+        """Return the rule that decides each row, and which conditions of the rules before it do not hold.
+
+        Parameters
+        ----------
+        X : table of a kind that `fit` takes, in memory, shape (n, d)
+
+        Returns
+        -------
+        dpfast.learners.lists.explained.RuleExplanation
+        """
+        return explain_rules(self, X)
 
     def to_text(self, feature_names: Sequence[str] | None = None) -> str:
         """Return the list as text: a line for each rule, and for each column of which something was discovered.
