@@ -23,8 +23,11 @@
 #include "classes.h"
 #include "codes.h"
 #include "cover.h"
+#include "descent.h"
 #include "dpf_cpu.h"
 #include "draw.h"
+#include "grid.h"
+#include "integer_matrix.h"
 #include "levels.h"
 #include "logistic.h"
 #include "measure.h"
@@ -655,6 +658,87 @@ static void reals_mixture(bool measuring) {
     for (size_t s = 0; s <= SCALES; s++) weight[s] = 1.0 / (SCALES + 1);
 }
 
+/* GROUPS groups of ENTRIES coefficients, each of one number. */
+enum { ENTRIES = 2000, GROUPS = 80 };
+
+static double *reals_below(size_t n, double most) {
+    const int32_t *random = scores(n, 1 << 20);
+    double *real = zeros(n, 8);
+    for (size_t i = 0; i < n; i++) real[i] = most * random[i] / (1 << 20);
+    return real;
+}
+
+static uint32_t *groups(void) {
+    uint32_t *group = zeros(ENTRIES, 4);
+    for (size_t i = 0; i < ENTRIES; i++) group[i] = (uint32_t)(i * GROUPS / ENTRIES);
+    return group;
+}
+
+static void descent_move(bool measuring) {
+    static double *sum, *rate, *velocity, *total, *square;
+    static uint32_t *group;
+    if (measuring) {
+        dpf_descent_move(sum, group, rate, ENTRIES, 1, 0.9, 0.1, velocity, total);
+        dpf_descent_squares(total, group, ENTRIES, 1, square);
+        return;
+    }
+    sum = reals_below(ENTRIES, 3), velocity = reals_below(ENTRIES, 2), total = reals_below(ENTRIES, 9);
+    rate = reals_below(GROUPS, 0.1), square = zeros(GROUPS, 8), group = groups();
+}
+
+static void descent_shrink(bool measuring) {
+    static double *square, *members, *noise, *signal, *kept, *curved, *times;
+    static uint8_t *tells;
+    if (measuring) {
+        const dpf_descent_limits limits = {1e-6, 2, 1.2, 3, 0.5, 32, 0.7, 0.25};
+        dpf_descent_shrink(square, members, noise, tells, GROUPS, 1, 10, signal, kept);
+        dpf_descent_times(noise, curved, signal, GROUPS, &limits, times);
+        return;
+    }
+    square = reals_below(GROUPS, 100), members = zeros(GROUPS, 8), noise = zeros(GROUPS, 8);
+    signal = zeros(GROUPS, 8), kept = zeros(GROUPS, 8), curved = zeros(GROUPS, 8), times = zeros(GROUPS, 8);
+    tells = zeros(GROUPS, 1);
+    for (size_t g = 0; g < GROUPS; g++) {
+        members[g] = ENTRIES / GROUPS, noise[g] = 1 / (1 + (double)g), curved[g] = 0.01 * (1 + (double)g);
+        square[g] *= square[g], tells[g] = g % 5 > 0;
+    }
+}
+
+static void grid_of_columns(bool measuring) {
+    static double *x;
+    static int64_t *start;
+    static int32_t *q;
+    if (measuring) {
+        dpf_grid_round(x, ENTRIES, dpf_grid_step(x, start, GROUPS, 1, 0x1p24, 0x1p31), q);
+        return;
+    }
+    x = reals_below(ENTRIES, 5), start = zeros(GROUPS + 1, 8), q = zeros(ENTRIES, 4);
+    for (size_t j = 0; j <= GROUPS; j++) start[j] = (int64_t)(j * ENTRIES / GROUPS);
+}
+
+static void integer_matrix(bool measuring) {
+    enum { EACH = 7 };
+    static dpf_integer_matrix matrix;
+    static int64_t *start, *value, *weight, *total;
+    static int32_t *column;
+    static double *real, *w, *product;
+    if (measuring) {
+        dpf_integer_matrix_products(&matrix, w, 1, product);
+        dpf_integer_matrix_add(&matrix, weight, 1, total);
+        return;
+    }
+    uint64_t state = 12;
+    start = zeros(ENTRIES + 1, 8), value = zeros(ENTRIES * EACH, 8), weight = zeros(ENTRIES, 8);
+    total = zeros(ENTRIES, 8), column = zeros(ENTRIES * EACH, 4), real = zeros(ENTRIES * EACH, 8);
+    w = reals_below(ENTRIES, 1), product = zeros(ENTRIES, 8);
+    for (size_t i = 0; i < ENTRIES; i++) start[i + 1] = (int64_t)((i + 1) * EACH), weight[i] = (int64_t)mix(&state);
+    for (size_t p = 0; p < ENTRIES * EACH; p++) {
+        column[p] = (int32_t)(mix(&state) % ENTRIES), value[p] = (int64_t)(mix(&state) % 1000) - 500;
+        real[p] = (double)value[p];
+    }
+    matrix = (dpf_integer_matrix){start, column, value, real, ENTRIES};
+}
+
 static void codes_match(bool measuring) {
     static uint64_t *rows;
     if (measuring) {
@@ -701,6 +785,10 @@ static const struct {
     {"logistic_two", logistic_two},
     {"logistic_many", logistic_many},
     {"reals_mixture", reals_mixture},
+    {"descent_move", descent_move},
+    {"descent_shrink", descent_shrink},
+    {"grid_of_columns", grid_of_columns},
+    {"integer_matrix", integer_matrix},
     {"codes_match", codes_match},
     {"codes_count", codes_count},
     {"codes_sum", codes_sum},

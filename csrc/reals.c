@@ -1,8 +1,8 @@
 #include "reals.h"
 #include "dpf_cpu.h"
+#include "reals_exp.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { LANES = 16 };
 
@@ -45,41 +45,8 @@ void dpf_reals_products_csr(const int64_t *indptr, const int32_t *indices, const
     }
 }
 
-DPF_BODY uint64_t bits_of(double x) {
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-DPF_BODY double of_bits(uint64_t bits) {
-    double x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-/* x or 0, without a branch, so that gcc vectorises. */
-DPF_BODY double only_if(bool keep, double x) { return of_bits(bits_of(x) & (0 - (uint64_t)keep)); }
-
-/*
- * exp(y) within one unit in the last place for y in [-708, 708], garbage outside. It is 2^k exp(r)
- * with |r| <= ln(2) / 2: adding `shift` rounds k into the low bits of t, ln 2 is taken in two parts, and
- * exp(r) is interpolated at Chebyshev's points (relative error 2e-17).
- */
-DPF_BODY double exp_near(double y) {
-    const double shift = 0x1.8p52, t = y * 0x1.71547652b82fep+0 + shift, k = t - shift;
-    const double r = (y - k * 0x1.62e42fefa0000p-1) - k * 0x1.cf79abc9e3b3ap-40, s = r * r, s2 = s * s;
-    const double even = (0x1.0000000000001p-1 + s * 0x1.5555555553d4fp-5) +
-                        s2 * ((0x1.6c16c17893833p-10 + s * 0x1.a019b8ef67c6cp-16) + s2 * 0x1.2891a8c1d838dp-22);
-    const double odd = (0x1.5555555555556p-3 + s * 0x1.11111111109adp-7) +
-                       s2 * ((0x1.a01a01a7c8d47p-13 + s * 0x1.71de0d9c145d0p-19) + s2 * 0x1.af38d53857513p-26);
-    return of_bits(bits_of(1 + (r + s * (even + r * odd))) + (bits_of(t) << 52));
-}
-
-/* Zero below -708. */
-DPF_BODY double exponential(double y) { return only_if(y >= -708, exp_near(y)); }
-
 DPF_BODY void exps(const double *x, size_t n, double *DPF_RESTRICT out) {
-    for (size_t i = 0; i < n; i++) out[i] = exponential(x[i]);
+    for (size_t i = 0; i < n; i++) out[i] = dpf_reals_exponential(x[i]);
 }
 DPF_LEVELS(void, dpf_reals_exp, exps, (const double *x, size_t n, double *DPF_RESTRICT out), (x, n, out))
 
@@ -90,8 +57,8 @@ DPF_LEVELS(void, dpf_reals_exp, exps, (const double *x, size_t n, double *DPF_RE
 DPF_BODY double logarithm(double x) {
     enum { TERMS = 11 };
     const uint64_t root = 0x3fe6a09e667f3bcdu, one = 0x3ff0000000000000u; /* sqrt(1/2), 1 */
-    const uint64_t above = bits_of(x) - root + one;                       /* exponent field: that of 1, plus k */
-    const double k = (double)(int64_t)(above >> 52) - 1023, m = of_bits((above & 0xfffffffffffffu) + root);
+    const uint64_t above = dpf_reals_bits_of(x) - root + one;             /* exponent field: that of 1, plus k */
+    const double k = (double)(int64_t)(above >> 52) - 1023, m = dpf_reals_of_bits((above & 0xfffffffffffffu) + root);
     const double s = (m - 1) / (m + 1), square = s * s;
     double series = 0;
     for (size_t t = TERMS; t; t--) series = square * (series + 1 / (double)(2 * t + 1));
@@ -117,7 +84,7 @@ DPF_BODY void mixture(const double *square, size_t n, size_t apart, double usual
     const double wide = 1 + usual, rate = -0.5 / wide, half = logarithm(wide) / 2;
     for (size_t l = 0; l < levels; l++) {
         const double power = middle[l] * rate - half;
-        own[l] = exponential(power > -700 ? power : -700);
+        own[l] = dpf_reals_exponential(power > -700 ? power : -700);
         count[l] = 0;
     }
     part[0] = weight[0] * (usual / wide);

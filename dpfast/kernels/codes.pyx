@@ -8,7 +8,7 @@ from bisect import bisect_right
 
 import numpy as np
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from dpfast.kernels.arrays cimport address, aligned
 from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
 
@@ -18,29 +18,11 @@ from dpfast.kernels.own import given, of_64_bits, own
 cdef extern from "codes.h" nogil:
     enum: DPF_CODES_CELLS
     enum: DPF_CODES_MEMBERS
-    ctypedef struct dpf_codes:
-        const void *const *column
-        const uint8_t *wide
-        const uint32_t *size
-        const uint32_t *offset
-        size_t n, p
-    ctypedef struct dpf_codes_plan:
-        const uint32_t *first
-        const uint32_t *member
-        const uint32_t *cell
-        size_t groups
-    size_t DPF_CODES_LANES(size_t k)
     size_t DPF_CODES_COUNTED(size_t classes)
     uint32_t dpf_codes_largest(const void *column, bint wide, size_t n)
     size_t dpf_codes_planed(size_t n, size_t chosen, size_t classes)
     void dpf_codes_count(const dpf_codes *codes, const dpf_codes_plan *plan, size_t planed, const void *label,
                          bint wide_label, size_t classes, const uint64_t *mask, int32_t *joint, int64_t *total)
-    void dpf_codes_sum(const dpf_codes *codes, const dpf_codes_plan *plan, const int32_t *weight, size_t k,
-                       int64_t *joint, int64_t *total)
-    enum: DPF_CODES_PLANES
-    int64_t dpf_codes_reach(const dpf_codes *codes, const int32_t *table, size_t k)
-    void dpf_codes_margins(const dpf_codes *codes, const dpf_codes_plan *plan, const int32_t *table, size_t k,
-                           int32_t *joint, uint8_t *planes, int32_t *margin)
     void dpf_codes_match(const void *column, bint wide, size_t n, uint32_t low, uint32_t high,
                          uint64_t *rows)
 
@@ -64,9 +46,6 @@ cdef _scratch(size, dtype):
 
 cdef class _Plan:
     """Groups of columns that are read as one."""
-
-    cdef uint32_t[::1] first, member, cell
-    cdef dpf_codes_plan plan
 
     def __init__(self, sizes, members, limit):
         groups = _groups(sizes.tolist(), members.tolist(), limit)
@@ -115,15 +94,6 @@ cdef class Columns:
     ValueError
         For arrays of another type or shape, and for codes that are not below their column's size. Reads the codes once.
     """
-
-    cdef readonly Py_ssize_t n
-    cdef readonly object columns, sizes, offsets
-    cdef Py_ssize_t most
-    cdef size_t[::1] address
-    cdef uint8_t[::1] wide
-    cdef uint32_t[::1] size, offset
-    cdef dict plans
-    cdef dpf_codes codes
 
     def __init__(self, columns, sizes):
         cdef Py_ssize_t j

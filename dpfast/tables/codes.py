@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpfast.kernels import codes as kernel
-from dpfast.kernels import logistic
+from dpfast.kernels import grid, logistic, residuals
 from dpfast.kernels.codes import MOST_SIZE, Columns
 from dpfast.kernels.own import frozen, own
 from dpfast.parts.blocks import BLOCK_BYTES, map_blocks, slices, threads
@@ -255,8 +255,8 @@ def _refuse_codes(array, size, label):
         raise ValueError(f"codes of column {label!r} must lie in [0, {size}), got {array.min()} to {array.max()}")
 
 
-_STEPS = 2.0**24 - 2  # the range of the rounded coefficients of one column: three bytes hold them
 _LARGE_PARTS = 16  # blocks of bytes in a part, enough for tables of joint codes to pay off
+_SMALL_PART = 1 << 12  # rows that a second thread takes as long to begin with as to read
 _NEAR = 1 << 18  # residuals that are computed before they are added up
 _NEAR_PAIRS = 1 << 15  # the same, if codes of pairs are computed too
 _LIMITED = 1 << 16  # rows whose limits are computed together
@@ -277,7 +277,7 @@ class CodeRows:
         self._codes, self.columns = codes, columns
         self.sizes, self.offsets = codes.sizes, codes.offsets
         self.shape = codes.n, int(codes.offsets[-1])
-        size = min(_LARGE_PARTS * BLOCK_BYTES // codes.p, -(-codes.n // threads()))
+        size = min(_LARGE_PARTS * BLOCK_BYTES // codes.p, max(_SMALL_PART, -(-codes.n // threads())))
         self._parts = [(part, codes.part(part.start, part.stop)) for part in slices(codes.n, size)]
 
     def column(self, j):
@@ -310,7 +310,7 @@ class CodeRows:
 
     def round_coefficients(self, coef):
         """Return integers and a step whose products approximate the coefficients, of shape (codes, k)."""
-        return round_coefficients(coef, self.offsets[:-1])
+        return round_coefficients(coef, self.offsets)
 
     def limits(self, squares, allowed, most):
         """Return a limit for each row with limit * sqrt(square) <= most * sqrt(allowed), exactly: int32, shape (n,).
@@ -336,15 +336,14 @@ class CodeRows:
 
         `table` and `step` are the result of `round_coefficients` for the coefficients of the scores.
         """
-        return self._sum_blocks(_NEAR, kernel.sums, self.shape[1], labels, limits, table, step, constants)
+        return self._sum_blocks(_NEAR, residuals.sums, labels, limits, table, step, constants)
 
     def pair_sums(self, pairs, labels, limits, table, step, constants):
         """Return the sums of residuals by the cells of pairs of columns: int64, shape (cells of all pairs, 1 or k).
 
         A column has the same groups in all pairs; the other arguments are those of `residual_sums`.
         """
-        cells, add = sum(pair.size for pair in pairs), partial(_pair_sums, pairs)
-        return self._sum_blocks(_NEAR_PAIRS, add, cells, labels, limits, table, step, constants)
+        return self._sum_blocks(_NEAR_PAIRS, partial(_pair_sums, pairs), labels, limits, table, step, constants)
 
     def with_pairs(self, pairs):
         """Return the rows with one more column for each pair; its codes are the cells, row by row."""
@@ -393,37 +392,28 @@ class CodeRows:
         rows._set(kernel.Columns(arrays, [*self.sizes, *sizes]), (*self.columns, *[None] * len(sizes)))
         return rows
 
-    def _sum_blocks(self, near, add_up, size, labels, limits, table, step, constants):
-        """Return the total of what `add_up` computes from blocks of residuals: int64, shape (size, k)."""
-        k = len(constants)
+    def _sum_blocks(self, near, add_up, labels, limits, table, step, constants):
+        """Return the total of what `add_up` computes from the residuals of blocks of rows."""
+        step_rows = max(1 << 14, near // len(constants))
 
         def add(group):
-            total = np.zeros((size, k), np.int64)
-            for rows, columns in group:
-                for some_rows in slices(columns.n, max(1 << 14, near // k)):
-                    start, stop = some_rows.start, some_rows.stop
-                    some, at = columns.part(start, stop), slice(rows.start + start, rows.start + stop)
-                    scores = kernel.margins(some, table)
-                    if k == 1:
-                        residuals = logistic.two(scores, labels[at], limits[at], step, float(constants[0]))
-                    else:
-                        residuals = logistic.many(scores, labels[at], limits[at], step, constants)
-                    total += add_up(some, residuals)
-            return total
+            blocks = ((rows, columns, some) for rows, columns in group for some in slices(columns.n, step_rows))
+            return sum(add_block(*block) for block in blocks)
+
+        def add_block(rows, columns, some):
+            at = slice(rows.start + some.start, rows.start + some.stop)
+            return add_up(columns.part(some.start, some.stop), table, labels[at], limits[at], step, constants)
 
         groups = [self._parts[k :: threads()] for k in range(min(threads(), len(self._parts)))]
         return sum(map_blocks(add, groups))
 
 
-def round_coefficients(coef: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, float]:
+def round_coefficients(coef: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, float]:
     """Return integers and a step whose products approximate the coefficients, of shape (codes, k), of these columns.
 
     A sum of one entry of each column is below 2**31.
     """
-    highest, least = np.maximum.reduceat(coef, starts), np.minimum.reduceat(coef, starts)
-    largest = np.maximum(highest, -least).sum(axis=0).max()
-    step = max((highest - least).max() / _STEPS, largest / (2.0**31 - 1 - len(starts))) or 1.0
-    return np.ascontiguousarray(np.rint(coef / step), np.int32), float(step)
+    return grid.of_columns(np.ascontiguousarray(coef, np.float64), offsets)
 
 
 def _group(codes, groups):
@@ -434,9 +424,13 @@ def _group(codes, groups):
     return np.frombuffer(codes.tobytes().translate(table.tobytes().ljust(256, b"\0")), np.uint8)  # faster than indices
 
 
-def _pair_sums(pairs, columns, residuals):
+def _pair_sums(pairs, columns, table, labels, limits, step, constants):
     """Return the sums of residuals by the cells of pairs; pairs with the same first column are summed together."""
-    groups, sums = {}, []
+    groups, sums, scores = {}, [], kernel.margins(columns, table)
+    if len(constants) == 1:
+        of_rows = logistic.two(scores, labels, limits, step, float(constants[0]))
+    else:
+        of_rows = logistic.many(scores, labels, limits, step, constants)
     for pair in pairs:
         for j, group in zip(pair.columns, pair.groups, strict=True):
             if j not in groups:
@@ -444,5 +438,5 @@ def _pair_sums(pairs, columns, residuals):
     for _, some in groupby(pairs, lambda pair: pair.columns[0]):
         some = list(some)
         cells = [groups[a] * np.uint8(pair.shape[1]) + groups[b] for pair in some for a, b in [pair.columns]]
-        sums.append(kernel.sums(kernel.Columns(list(map(frozen, cells)), [pair.size for pair in some]), residuals))
+        sums.append(kernel.sums(kernel.Columns(list(map(frozen, cells)), [pair.size for pair in some]), of_rows))
     return np.concatenate(sums)

@@ -23,12 +23,15 @@ from dpfast.kernels import (
     cells,
     codes,
     cpu,
+    descent,
     grid,
+    integer_matrix,
     levels,
     logistic,
     measure,
     reals,
     resampling,
+    residuals,
     sparse_vector,
     texts,
     trees,
@@ -63,6 +66,18 @@ def plain(fuzz):
     call(cells.take, stored, starts, values, values, True)
     call(cpu.use, cpu.level())
     call(grid.unit_sum, np.zeros(3), 8)
+    call(grid.of_columns, np.ones((3, 1)), np.array([0, 2, 3]))
+    groups = call(descent.Groups, np.array([0, 0, 1]), np.array([True, False]))
+    call(groups.move, np.ones((3, 1)), np.ones(2), 0.5, 0.5, np.zeros((3, 1)), np.zeros((3, 1)))
+    call(groups.shrink, call(groups.squares, np.ones((3, 1))), np.ones(2), 0.8, 10.0)
+    call(groups.times, np.ones(2), np.ones(1), np.ones(1), 1e-6, 2.0, 1.2, 3.0, 0.5, 32.0, 0.7, 1.0)
+    matrix = call(integer_matrix.IntegerMatrix, np.array([0, 1]), np.array([2]), np.ones(1), 3)
+    call(matrix.products, np.ones((3, 1)))
+    call(matrix.sums, np.ones((1, 1), np.int64))
+    table = np.zeros((3, 1), np.int32)
+    call(residuals.sums, columns, table, np.zeros(3, np.uint8), limits, 1.0, np.zeros(1, np.float32))
+    table, many = np.zeros((3, 2), np.int32), np.zeros(3, np.uint16)
+    call(residuals.sums, columns, table, many, limits, 1.0, np.zeros(2, np.float32))
     call(levels.draw, np.zeros(3, np.int32), Fraction(1, 2), rng)
     call(logistic.two, scores[:, np.newaxis], np.zeros(3, np.uint8), limits, 1.0, 0.0, False)
     call(logistic.many, np.zeros((3, 3), np.float32), np.zeros(3, np.uint16), limits, 1.0, np.zeros(3, np.float32))

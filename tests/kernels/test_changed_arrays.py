@@ -14,13 +14,17 @@ import pytest
 from dpfast.kernels import (  # fmt: skip
     bits,
     codes,
+    descent,
     draw,
+    grid,
+    integer_matrix,
     levels,
     logistic,
     measure,
     multiplicative_weights,
     reals,
     resampling,
+    residuals,
     scores,
     signs,
     sparse_vector,
@@ -66,12 +70,21 @@ COPIED = {  # calls with an array that is checked and then followed
     "codes.Columns": lambda f: codes.counts(codes.Columns([f(ONES.view("u1"))], [2]), np.zeros(3, "u1"), 1),
     "codes.counts": lambda f: codes.counts(codes.Columns([ONES.view("u1")], [2]), f(ONES.view("u1")), 2),
     "codes.matches": lambda f: codes.matches(codes.Columns([ONES.view("u1")], [2]), f(np.array([[0, 0, 1]]))),
+    "descent.Groups": lambda f: descent.Groups(f(np.array([0, 1, 1])), np.ones(2)).squares(np.ones((3, 1))),
     "draw.below": lambda f: draw.below(f(np.array([3, 5])), np.random.default_rng(0)),
+    "grid.of_columns": lambda f: grid.of_columns(np.ones((3, 1)), f(np.array([0, 1, 3]))),
+    "integer_matrix.IntegerMatrix": lambda f: integer_matrix.IntegerMatrix(
+        f(INDPTR), f(INDICES), np.ones(3), 4
+    ).products(np.ones((4, 1))),
     "logistic.many": lambda f: logistic.many(
         np.zeros((3, 2), "i4"), f(np.ones(3, "u2")), np.ones(3, "i4"), 1.0, np.zeros(2, "f4")
     ),
     "measure.project": lambda f: measure.project(f(np.arange(3, dtype="i4")), ONES, measure.table(0.5, 16), 20),
     "reals.products_csr": lambda f: reals.products_csr(f(INDPTR), f(INDICES), np.ones(3), np.ones(4)),
+    "residuals.sums": lambda f: residuals.sums(
+        codes.Columns([ONES.view("u1")], [2]), np.zeros((2, 2), "i4"), f(np.ones(3, "u2")), np.ones(3, "i4"), 1.0,
+        np.zeros(2, "f4"),
+    ),
     "scores.add_packed": lambda f: scores.add_packed(np.zeros(3, int), WORDS, 3, ONES, f(np.array([2, 0]))),
     "scores.votes_packed": lambda f: scores.votes_packed(WORDS, 9, *map(f, SOME)),
     "scores.votes_csr": lambda f: scores.votes_csr(f(INDPTR), f(INDICES), None, *map(f, SOME)),

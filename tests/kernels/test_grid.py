@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from dpfast.kernels.grid import to_grid, unit_sum
+from dpfast.kernels.grid import of_columns, to_grid, unit_sum
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -71,3 +71,41 @@ def test_sums_refuse_other_types_and_shapes():
             unit_sum(x, 3)
     with pytest.raises(ValueError, match="bits at most 30"):
         unit_sum(np.zeros(3), 31)
+
+
+def on_one_grid(x, offsets):
+    """The numbers of columns on one grid and its step, as operations on whole arrays."""
+    highest, least = np.maximum.reduceat(x, offsets[:-1]), np.minimum.reduceat(x, offsets[:-1])
+    largest = max(sum(column) for column in np.maximum(highest, -least).T.tolist())
+    step = max((highest - least).max() / (2.0**24 - 2), largest / (2.0**31 - len(offsets))) or 1.0
+    return np.rint(x / step).astype(np.int32), step
+
+
+@pytest.mark.parametrize("k", [1, 2, 5])
+@pytest.mark.parametrize("sizes", [[1], [9], [1, 2, 300], [2] * 500])
+def test_columns_have_one_grid_whose_sums_fit_into_32_bits(sizes, k, rng, each_isa):
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    for scale, shift in ((1.0, 0.0), (1e-300, 0.0), (1e200, 0.0), (1.0, 1e9), (0.0, 1.0), (0.0, 0.0)):
+        x = scale * rng.normal(size=(offsets[-1], k)) + shift
+        wanted, step = on_one_grid(x, offsets)
+        for found in each_isa(lambda x=x: of_columns(x, offsets)):
+            np.testing.assert_array_equal(found[0], wanted)
+            assert found[1] == step
+        q = wanted.astype(np.int64)
+        highest, least = np.maximum.reduceat(q, offsets[:-1]), np.minimum.reduceat(q, offsets[:-1])
+        assert (highest - least).max() < 2**24
+        assert np.maximum(highest, -least).sum(axis=0).max() < 2**31
+
+
+def test_halves_of_a_step_are_rounded_to_even():
+    x = np.array([[0.0], [2.0**24 - 2], [0.5], [1.5], [-0.5 + 2.0**22]])
+    assert of_columns(x, np.array([0, 5]))[0].ravel().tolist() == [0, 2**24 - 2, 0, 2, 2**22]
+
+
+def test_columns_without_rows_and_numbers_that_are_not_finite_are_refused():
+    for offsets in ([0], [0, 2], [1, 3], [0, 0, 3], [0, 2, 1, 3]):
+        with pytest.raises(ValueError, match="offsets must rise from 0 to the 3 rows of x"):
+            of_columns(np.zeros((3, 1)), np.array(offsets))
+    for wrong in (np.nan, np.inf, -np.inf):
+        with pytest.raises(ValueError, match="x must be finite"):
+            of_columns(np.array([[0.0], [wrong]]), np.array([0, 2]))

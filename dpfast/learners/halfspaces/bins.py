@@ -19,6 +19,7 @@ _OWN = 256  # the most entries of the bins of a column
 HATS = 9  # of each scale
 _NUMBERS = 2 * (HATS + 1)
 _SCALES = np.repeat([1, 2], HATS + 1)  # groups of the entries of both scales
+_KNOTS = np.linspace(-1, 1, HATS)
 _EMPTY = 3  # the group of entries that no bin has
 _BIN, _SCALE = 0.5, 0.75  # the entry of a bin, and the factor of the scales
 _FEWEST = 1e-5  # the least share of the rows of an entry
@@ -31,10 +32,10 @@ def width(bins: int, size: int) -> int:
 
 
 def entries_of_numbers(column, rank, share, least):
-    """Return the entry of each code of a column of numbers, and all entries: float64, shape (size, entries).
+    """Return the entry of each code of a column of numbers, and the codes, places and values of all that are not 0.
 
     `rank` has the ranks of its bins, in [-1, 1], and `share` the share of the rows with each code; bins with a share of
-    at least `least` together have an entry.
+    at least `least` together have an entry. Entries are in the order of codes, then of places.
     """
     bins, size = column.bins, column.size
     missing, shared = size - bins, _shared(bins, size)
@@ -42,21 +43,27 @@ def entries_of_numbers(column, rank, share, least):
     if bins > BINS:
         ranked = np.maximum.accumulate(np.clip((rank + 1) / 2 * BINS, 0, BINS - 1).astype(np.int64))
         places = _parted(ranked, share[:bins], least, shared - missing)
-    places = np.append(places, shared - 1 - np.arange(missing))
-    block = np.zeros((size, shared + _NUMBERS))
-    block[np.arange(size), places] = _BIN
     apart = column.high - column.low
     linear = 2 * (column.midpoints() - column.low) / apart - 1 if apart > 0 else np.zeros(bins)
-    knots = np.linspace(-1, 1, HATS)
-    for start, scale in ((shared, linear), (shared + HATS + 1, rank)):
-        v = np.clip(scale, -1, 1)[:, np.newaxis]
-        block[:bins, start : start + HATS + 1] = _SCALE * np.hstack([v, np.maximum(0, 1 - np.abs(v - knots) * 4)])
-    return places, block
+    v = np.clip(np.stack([linear, rank], axis=1), -1, 1)[:, :, np.newaxis]
+    values, at = np.empty((bins, 1 + _NUMBERS)), np.empty((bins, 1 + _NUMBERS), np.int64)
+    scales = values[:, 1:].reshape(bins, 2, HATS + 1, copy=False)
+    scales[:, :, :1] = _SCALE * v
+    scales[:, :, 1:] = _SCALE * np.maximum(0, 1 - np.abs(v - _KNOTS) * 4)
+    values[:, 0], at[:, 0], at[:, 1:] = _BIN, places, shared + np.arange(_NUMBERS)
+    held = values != 0
+    of_missing = shared - 1 - np.arange(missing)
+    return (
+        np.append(places, of_missing),
+        np.append(np.nonzero(held)[0], np.arange(bins, size)),
+        np.append(at[held], of_missing),
+        np.append(values[held], np.full(missing, _BIN)),
+    )
 
 
-def groups_of_numbers(places, share, entries):
+def groups_of_numbers(places, share, bins):
     """Return the group of each entry of a column of numbers, given the entry and the share of each code."""
-    shared = entries - _NUMBERS
+    shared = _shared(bins, len(share))
     own = by_share(np.bincount(places, share, shared))
     own[np.bincount(places, minlength=shared) == 0] = _EMPTY
     return np.concatenate([own, _SCALES])

@@ -31,17 +31,16 @@ def scores_of_few(
     if any(j >= len(sizes) or sizes[j] != size for j, size in read):
         return None
     sizes = [*sizes, *(pair.size for pair in pairs), *([] if trees is None else trees.sizes)]
-    ends = np.cumsum(sizes)
-    if len(coef) != ends[-1]:
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    if len(coef) != offsets[-1]:
         return None
-    starts = ends - sizes
-    table, step = round_coefficients(coef, starts)
+    table, step = round_coefficients(coef, offsets)
     codes = np.array([rows.column(j) for j in range(len(rows.sizes))], np.int64)
     groups = [[np.array(group)[codes[j]] for j, group in zip(p.columns, p.groups, strict=True)] for p in pairs]
     made = [codes, *(a * pair.shape[1] + b for (a, b), pair in zip(groups, pairs, strict=True))]
     if trees is not None:
         made.append(trees.leaves([places[codes[j]] for j, places in trees.places]))
-    entries = np.vstack(made) + starts[:, np.newaxis]
+    entries = np.vstack(made) + offsets[:-1, np.newaxis]
     margins = table[entries].sum(axis=0).astype(np.int32)  # which holds them: see `round_coefficients`
     out = np.multiply(margins, np.float32(step), dtype=np.float32)
     out += intercept.astype(np.float32)

@@ -24,9 +24,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse as sp
 
 from dpfast.kernels import reals
+from dpfast.kernels.integer_matrix import IntegerMatrix
 from dpfast.kernels.own import frozen
 from dpfast.learners.halfspaces.bins import by_share, entries_of_numbers, groups_of_numbers, width
 from dpfast.learners.halfspaces.trees import most_trees
@@ -203,30 +203,28 @@ class CodeImage(CodeShape):
                 blocks.append((code + np.arange(size), entry + np.arange(size), np.full(size, entry_of)))
                 groups.append(np.zeros(size, np.int64) if leaf else by_share(share))
             else:
-                places, block = entries_of_numbers(column, rank, share, self._least / opening.n)
-                groups.append(groups_of_numbers(places, share, block.shape[1]))
-                codes, entries = np.nonzero(block)
-                blocks.append((code + codes, entry + entries, block[codes, entries]))
+                places, codes, entries, values = entries_of_numbers(column, rank, share, self._least / opening.n)
+                groups.append(groups_of_numbers(places, share, column.bins))
+                blocks.append((code + codes, entry + entries, values))
         self.shares = np.concatenate([_shares(count) for count in opening.counts])
         codes, entries, values = map(np.concatenate, zip(*blocks, strict=True))
-        matrix = sp.csr_array((values, (codes, entries)), shape=(len(self.shares), self._starts[-1]))
-        mean = _product(matrix.T.tocsr(), np.concatenate(held)) * self._constant
+        mean = np.bincount(entries, values * np.concatenate(held)[codes], self.pairs_at) * self._constant
         most = self._leaves_from + (len(groups) - self._leaves_from) * self._leaf**2  # the mean square of an image
         self.square = most - reals.dot(mean, mean)
         square = SHORTER * max(self.square, LEAST * most)
         self.radius = math.sqrt(square * (1 + TOP**2 * self._constant))
         unit = min(_RADIUS / self.radius, _FINEST)
-        matrix.data = np.rint(matrix.data * unit)
-        self._mean = np.rint(mean * unit).astype(np.int64)
+        steps = np.rint(values * unit)
+        ends = np.append(0, np.cumsum(np.bincount(codes)))
+        self._matrix = IntegerMatrix(ends, entries, steps, self.pairs_at)
+        self._codes, self._entries, self._steps, self._ends = codes, entries, steps, ends
+        self._real_mean = np.rint(mean * unit)
+        self._mean = self._real_mean.astype(np.int64)
         self._top = int(TOP * math.sqrt(square) * unit) * self._constant
-        self._by_entry, self._by_code = matrix.T.tocsr().astype(np.int64), matrix
-        of_rows = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data.astype(np.float64)
-        self._read_only = tuple(map(frozen, of_rows))  # of the matrix, which a round then neither converts nor copies
-        self._real_mean = self._mean.astype(np.float64)
-        squares = _product(self._by_entry.power(2), self.shares)
-        spread = np.maximum(squares - np.square(self._mean.astype(np.float64)), 0.0) / _RADIUS**2
+        squares = np.bincount(entries, np.square(steps) * self.shares[codes], self.pairs_at)
+        spread = np.maximum(squares - np.square(self._real_mean), 0.0) / _RADIUS**2
         self.spread = np.append(spread, np.zeros(int(self._constant)))
-        self._squares, self._allowed = self._limited(matrix.astype(np.int64))
+        self._squares, self._allowed = self._limited()
         of = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
         kinds = np.concatenate(groups)
         found = np.unique(of * (np.ptp(kinds) + 1) + kinds, return_inverse=True)[1]  # by column, then by its groups
@@ -247,11 +245,12 @@ class CodeImage(CodeShape):
         image.begin(self.opening.with_leaves(shares))
         return image
 
-    def _limited(self, matrix):
+    def _limited(self):
         """Return the square of what each code adds to an image, in steps, and the most of a row within R."""
         mean, column = self._mean, np.repeat(np.arange(len(self._rows.sizes)), self._rows.sizes)
         of_mean = np.add.reduceat(mean * mean, self._starts[:-1])
-        squares = matrix.power(2).sum(axis=1) - 2 * (matrix @ mean) + of_mean[column]
+        steps = self._steps.astype(np.int64)
+        squares = np.add.reduceat(steps * (steps - 2 * mean[self._entries]), self._ends[:-1]) + of_mean[column]
         squares[: self._rows.sizes[0]] += self._top**2  # each row has a code of column 0
         most = int(np.maximum.reduceat(squares, self._rows.offsets[:-1]).sum())
         step = max(1, -(-most // _SQUARES))
@@ -273,15 +272,16 @@ class CodeImage(CodeShape):
     def entries(self, total):
         """Return the sum of the images on the grid, from sums of residuals by code: int64, shape (size, columns)."""
         residuals = total[: self._rows.sizes[0]].sum(axis=0)
-        sums = self._by_entry @ total - self._mean[:, np.newaxis] * residuals
+        sums = self._matrix.sums(total)
+        sums -= self._mean[:, np.newaxis] * residuals
         return np.concatenate([sums, (self._top * residuals)[np.newaxis][: self._constant]])
 
     def linear(self, u):
         """Return <u, image> as coefficients of codes (codes, columns), an intercept (columns,) and a constant."""
-        w = np.ascontiguousarray(u[: len(self._mean)].T) / _RADIUS
+        w = u[: len(self._mean)] / _RADIUS
         top = self._top * u[len(self._mean) :].sum(axis=0) / _RADIUS
-        mean = np.array([reals.dot(self._real_mean, column) for column in w])
-        return np.stack([reals.products_csr(*self._read_only, column) for column in w], axis=1), top - mean, 0.0
+        mean = np.array([reals.dot(self._real_mean, column) for column in w.T])
+        return self._matrix.products(w), top - mean, 0.0
 
     def deviations(self, noise):
         """Return the noise of coefficients of codes minus their mean over the column: shape (codes, columns).
@@ -292,18 +292,11 @@ class CodeImage(CodeShape):
         variances = np.square(noise[: len(self._mean)] / _RADIUS)
         sizes = np.asarray(self._rows.sizes)
         column = np.repeat(np.arange(len(sizes)), sizes)
-        middle = _product(self._by_entry.astype(np.float64), self.shares)  # an entry is of one column
-        squares = self._by_code.power(2)
-        of_codes = []
-        for v in np.ascontiguousarray(variances.T):
-            of_mean = np.add.reduceat(middle * middle * v, self._starts[:-1])
-            of_codes.append(_product(squares, v) - 2 * _product(self._by_code, middle * v) + of_mean[column])
-        return np.sqrt(np.maximum(np.stack(of_codes, axis=1), 0.0))
-
-
-def _product(matrix, w):
-    """Return a sparse matrix times a vector: float64, the same on every machine."""
-    return reals.products_csr(matrix.indptr, matrix.indices, matrix.data.astype(np.float64), w)
+        middle = np.bincount(self._entries, self._steps * self.shares[self._codes], self.pairs_at)[:, np.newaxis]
+        squares = IntegerMatrix(self._ends, self._entries, np.square(self._steps), self.pairs_at)
+        of_mean = np.add.reduceat(middle * middle * variances, self._starts[:-1])[column]
+        of_codes = squares.products(variances) - 2 * self._matrix.products(middle * variances) + of_mean
+        return np.sqrt(np.maximum(of_codes, 0.0))
 
 
 # ---- what pieces are asked -----------------------------------------------------------------------------------------
@@ -326,7 +319,7 @@ def _code_counts(piece, classes, weight):
 def labels_of(piece, columns):
     """Return the labels in the type that the kernels read."""
     if labels_of not in piece.memo:
-        piece.memo[labels_of] = piece.labels.astype(np.uint8 if columns == 1 else np.uint16)
+        piece.memo[labels_of] = frozen(piece.labels.astype(np.uint8 if columns == 1 else np.uint16))
     return piece.memo[labels_of]
 
 

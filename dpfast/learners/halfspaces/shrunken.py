@@ -43,8 +43,8 @@ constants were chosen.
 import numpy as np
 
 from dpfast.kernels import reals
+from dpfast.kernels.descent import Groups
 from dpfast.learners.halfspaces.scales import ScaleMixture
-from dpfast.tables.arrays import side_by_side
 
 _SIGNAL = 3.0  # the rate is at most this over the noise of one sum and the number of rounds
 _MORE = 0.5, 0.75  # the power of this limit that is used above `fastest`, for two classes and for more
@@ -89,19 +89,18 @@ class ShrunkenDescent:
         self._along = _TURNED * deviation**2 * (len(groups) * columns) ** 0.5
         self._before, self._noise = np.zeros((len(groups), columns)), 0.0
         self._shrunk = int(np.count_nonzero(groups >= 0))
-        self._groups = np.where(groups >= 0, groups, groups.max() + 1)  # the last one is that of the intercept
-        members = np.bincount(self._groups, minlength=groups.max() + 2)
-        self._members = members[:-1, np.newaxis].astype(np.float64)
-        self._tell(np.ones(len(self._members), bool))
+        self._group = np.where(groups >= 0, groups, groups.max() + 1)  # the last one is that of the intercept
+        self._count = int(groups.max()) + 1
+        self._tell(np.ones(self._count, bool))
         self._total, self._velocity, self._seen, self._late = (np.zeros((len(groups), columns)) for _ in range(4))
         self._rounds, self.used = n_rounds, 0
-        self._shares, self._by_share, self._by_square = 0.0, 0.0, 0.0
-        self._rates, self._kept = 0.0, 0.0
+        self._rates, self._noise = (np.zeros((self._count + 1, 1)) for _ in range(2))
+        self._shares, self._by_share, self._by_square, self._kept = 0.0, 0.0, 0.0, 0.0
         self._mixture = ScaleMixture(columns) if mixed and self._shrunk else None
 
     def _tell(self, telling):
         """Set which groups tell the variance of all coefficients."""
-        self._telling, self._telling_size = telling, int(self._members[telling].sum()) * self._columns
+        self._groups = Groups(self._group, np.append(telling, False))
 
     def coefficients(self):
         """Return u (see the documentation of this module): float64, shape (size, 1) for two classes, else (size, k)."""
@@ -117,10 +116,11 @@ class ShrunkenDescent:
             return np.zeros_like(self._total)
         late = self.used - int(_LATE * self._rounds)
         if late > 0:
-            variance = self._shares * (self._shares * self._noise - 2 * self._by_share) + self._by_square
+            noise = self._beside_kept(self._noise)
+            variance = self._shares * (self._shares * noise - 2 * self._by_share) + self._by_square
             variance = np.maximum(variance, 0.0) / late**2
         else:
-            variance = self._noise * np.square(self._kept)
+            variance = self._beside_kept(self._noise) * np.square(self._kept)
         return self._each(np.sqrt(variance))
 
     def left(self, curvature):
@@ -133,8 +133,9 @@ class ShrunkenDescent:
         """
         if not self.used:
             return np.zeros_like(self._total)
-        twice = np.maximum(2 * self._by_entry(self._rates) * curvature[:, np.newaxis], _LITTLE)
-        return self._each(_LATE * self._noise * self._kept) * ((1 - reals.exp(-twice)) / twice)
+        twice = np.maximum(2 * self._rates.take(self._group, axis=0) * curvature[:, np.newaxis], _LITTLE)
+        left = self._each(_LATE * self._beside_kept(self._noise) * self._kept)
+        return left * ((1 - reals.exp(-twice)) / twice)
 
     def add(self, noisy):
         """Make a step along a noisy sum, for rows of norm 1: float64, shape (size, columns).
@@ -145,12 +146,13 @@ class ShrunkenDescent:
         square = np.square(rate) * self._own
         self._rates = self._rates + rate
         self._noise = self._noise + square
-        self._by_share = self._by_share + square * self._shares
-        self._by_square = self._by_square + square * np.square(self._shares)
+        if self.used - 1 > _LATE * self._rounds:  # a share of the late sums is in the model already
+            square = self._beside_kept(square)
+            self._by_share = self._by_share + square * self._shares
+            self._by_square = self._by_square + square * np.square(self._shares)
         apart = noisy if self._columns == 1 else noisy - noisy.mean(axis=1, keepdims=True)
-        self._velocity *= min(self._lasting, self.used / (self.used + _STARTING))
-        self._velocity += (1 - self._lasting) * self._by_entry(rate) * apart
-        self._total += self._velocity
+        lasting = min(self._lasting, self.used / (self.used + _STARTING))
+        self._groups.move(apart, rate[:, 0], lasting, 1 - self._lasting, self._velocity, self._total)
         self._shrink()
         if self.used > _LATE * self._rounds:
             self._late += self._seen
@@ -190,42 +192,33 @@ class ShrunkenDescent:
 
         `_signal` is the variance of each group without noise.
         """
-        squared = np.square(self._total)
-        noise, last = self._noises()
-        noise = _LATE * noise
-        squares = side_by_side([self._sums(column) for column in squared.T])
-        extra = reals.sum((squares[:-1] - self._members * noise)[self._telling].ravel())
-        prior = _PRIOR * max(0.0, extra / max(1, self._telling_size))
-        own = np.maximum(0.0, squares[:-1] - self._members * noise + prior) / (self._members + _PRIOR)
-        shares = own / (own + noise)
+        noise = self._noise[:, 0]
+        self._signal, kept = self._groups.shrink(self._squares(), noise, _LATE, _PRIOR)
         if self._mixture is not None:
-            shares = self._mixture.shares(squared[: self._shrunk] / noise, own[0] / noise)
-        kept = np.append(shares, 1 - last / np.maximum(squares[-1:], last), axis=0)
-        self._signal, self._kept, self._seen = own, kept, self._total * self._each(kept)
+            known = _LATE * noise[0]
+            shares = self._mixture.shares(np.square(self._total[: self._shrunk]) / known, self._signal[0] / known)
+            kept = np.append(shares, kept[-1:], axis=0)
+        self._kept, self._seen = kept, self._total * self._each(kept)
 
-    def _sums(self, column):
-        """Return the sum of the entries of each group, last that of the intercept: the same bits on every machine."""
-        if len(column) > _WIDE and len(self._members) == 1:
-            return np.array([reals.sum(column[: self._shrunk]), reals.sum(column[self._shrunk :])])
-        return np.bincount(self._groups, column, len(self._members) + 1)
+    def _squares(self):
+        """Return the sums of the squares of each group, last that of the intercept: the same bits on every machine."""
+        if len(self._total) <= _WIDE or self._count > 1:
+            return self._groups.squares(self._total)
+        squared = np.square(self._total)
+        parts = [squared[: self._shrunk], squared[self._shrunk :]]
+        return np.array([[reals.sum(column) for column in part.T] for part in parts])
 
     def _each(self, of_groups):
         """Return the entry of its group for each coefficient; in a mixture each coefficient has its own already."""
-        return of_groups[: len(self._total)] if self._mixture is not None else of_groups.take(self._groups, axis=0)
+        return of_groups[: len(self._total)] if self._mixture is not None else of_groups.take(self._group, axis=0)
 
-    # ---- what differs if groups have rates of their own --------------------------------------------------------------
+    def _beside_kept(self, of_groups):
+        """Return numbers of groups in a shape that goes with `_kept`: a mixture has one group, and a share for each."""
+        return of_groups if self._mixture is None else of_groups[:1]
 
     def _times(self):
-        """Return by how much the rate of each group is larger than the common one."""
-        return 1.0
-
-    def _by_entry(self, rate):
-        """Return the rate of each coefficient."""
-        return rate
-
-    def _noises(self):
-        """Return the variance of the noise in coefficients of the groups, and in the intercept."""
-        return self._noise, self._noise
+        """Return by how much the rate of each group is larger than the common one: float64, shape (groups, 1)."""
+        return np.ones_like(self._rates)
 
 
 class DescentByGroup(ShrunkenDescent):
@@ -238,32 +231,34 @@ class DescentByGroup(ShrunkenDescent):
     def __init__(self, groups, classes, deviation, n, n_rounds, fastest, pace, fall, curvature, least):
         super().__init__(groups, classes, deviation, n, n_rounds, fastest, pace, fall)
         self._least = least
-        curved = n * np.bincount(self._groups, curvature, len(self._members) + 1)[:-1, np.newaxis]
-        self._tell(curved[:, 0] > 0)
-        self._curved = np.maximum(curved / np.maximum(1, self._members), _LITTLE**2)
-        self._rates, self._noise = (np.zeros((len(self._members) + 1, 1)) for _ in range(2))
-        self._signal = np.zeros((len(self._members), self._columns))
+        members = self._groups.members[:-1]
+        curved = n * np.bincount(self._group, curvature, self._count + 1)[:-1]
+        self._tell(curved > 0)
+        self._curved = np.maximum(curved / np.maximum(1, members), _LITTLE**2)
+        self._signal = np.zeros((self._count, self._columns))
 
     def rescale(self, factor):
         self._curved = self._curved / factor**2
         super().rescale(factor)
 
     def _times(self):
-        times = np.ones_like(self._rates)
-        if self.used > _STARTING:
-            gone = np.maximum(1 - reals.exp(-self._rates[:-1] * self._curved), _LITTLE)
-            tau = self._signal.mean(axis=1, keepdims=True) / np.square(gone) - _SAMPLED / self._curved
-            step = (1 - self._lasting) * self._fastest * self._curved
-            most = np.minimum(min(_MOST_TIMES, self._limit / self._fastest), _STEEP / step)
-            less = np.minimum(1.0, self._far / self._fastest * np.maximum(tau / _USUAL, self._least))
-            times[:-1] = np.maximum(less, np.minimum(tau / _USUAL, most))
-        return times
-
-    def _by_entry(self, rate):
-        return self._each(rate)
-
-    def _noises(self):
-        return self._noise[:-1], self._noise[-1:]
+        if self.used <= _STARTING:
+            return super()._times()
+        signal = self._signal[:, 0] if self._columns == 1 else self._signal.mean(axis=1)
+        times = self._groups.times(
+            self._rates[:, 0],
+            self._curved,
+            signal,
+            little=_LITTLE,
+            sampled=_SAMPLED,
+            usual=_USUAL,
+            slope=(1 - self._lasting) * self._fastest,
+            steep=_STEEP,
+            most=min(_MOST_TIMES, self._limit / self._fastest),
+            share=self._far / self._fastest,
+            least=self._least,
+        )
+        return times[:, np.newaxis]
 
 
 class JoinedDescent:

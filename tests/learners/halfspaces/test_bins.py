@@ -16,8 +16,11 @@ def places(share, least, nullable=False):
     """The entry of each bin, from the shares of all codes."""
     one = column(len(share) - nullable, nullable)
     held = share[: one.bins] / share[: one.bins].sum()
-    found, block = entries_of_numbers(one, 2 * np.cumsum(held) - held - 1, share, least)
-    assert block.shape == (one.size, width(one.bins, one.size))
+    found, codes, at, values = entries_of_numbers(one, 2 * np.cumsum(held) - held - 1, share, least)
+    block = np.zeros((one.size, width(one.bins, one.size)))
+    block[codes, at] = values
+    assert values.all()
+    assert (np.diff(codes * block.shape[1] + at) > 0).all()
     assert (block[np.arange(one.size), found] == 0.5).all()
     return found
 
@@ -62,7 +65,7 @@ def test_entries_are_runs_of_bins_that_hold_enough_and_never_more_than_planned(l
 
 def test_entries_that_no_bin_has_are_a_group_of_their_own():
     share = np.full(256, 1 / 256)
-    groups = groups_of_numbers(places(share, 1.0), share, width(256, 256))
+    groups = groups_of_numbers(places(share, 1.0), share, 256)
     assert (groups[:BINS] == groups[0]).all()
     assert set(groups[BINS:256].tolist()).isdisjoint(groups[:BINS].tolist())
     assert groups[256:].tolist() == [1] * (HATS + 1) + [2] * (HATS + 1)

@@ -165,7 +165,7 @@ def test_signals_of_a_few_coefficients_are_kept_and_less_noise_of_the_others_is(
         noise = np.random.default_rng(1).normal(scale=100.0, size=(50, 200, 1))
         for each in noise:
             descent.add(signal + each)
-        wanted = descent._total - descent._rates * noise.mean(axis=0)
+        wanted = descent._total - descent._rates[0] * noise.mean(axis=0)
         errors[mixed] = np.square(descent.coefficients() - wanted).sum() / np.square(wanted).sum()
     assert errors[True] < errors[False] / 1.5
 

@@ -1,0 +1,34 @@
+"""Steps of a descent by groups as operations on whole arrays: what dpfast.kernels.descent computes, bit by bit."""
+
+import numpy as np
+
+from dpfast.kernels import reals
+
+
+def move(group, sums, rate, lasting, fresh, velocity, total):
+    """The velocity and the total after a step."""
+    velocity = velocity * lasting + (fresh * rate)[group, np.newaxis] * sums
+    return velocity, total + velocity
+
+
+def squares(group, groups, total):
+    return np.stack([np.bincount(group, column, groups) for column in np.square(total).T], axis=1)
+
+
+def shrink(members, tells, squares, noise, late, prior):
+    """The variance of each group but the last without noise, and what each keeps."""
+    k, last = squares.shape[1], noise[-1]
+    noise, members = (late * noise)[:-1, np.newaxis], members[:-1, np.newaxis]
+    telling = tells[:-1].astype(bool)
+    extra = reals.sum((squares[:-1] - members * noise)[telling].ravel())
+    before = prior * max(0.0, extra / max(1, members[telling].sum() * k))
+    own = np.maximum(0.0, squares[:-1] - members * noise + before) / (members + prior)
+    return own, np.append(own / (own + noise), 1 - last / np.maximum(squares[-1:], last), axis=0)
+
+
+def times(rates, curved, signal, little, sampled, usual, slope, steep, most, share, least):
+    gone = np.maximum(1 - reals.exp(-rates[:-1] * curved), little)
+    tau = signal / np.square(gone) - sampled / curved
+    limit = np.minimum(most, steep / (slope * curved))
+    less = np.minimum(1.0, share * np.maximum(tau / usual, least))
+    return np.append(np.maximum(less, np.minimum(tau / usual, limit)), 1.0)
