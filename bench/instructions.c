@@ -285,10 +285,10 @@ static void measure_weights(bool measuring) {
     static int64_t *count;
     static int8_t *y;
     if (measuring) {
-        int64_t part;
+        int64_t more;
         dpf_measure_count(score, SCORES, 0, count);
-        const size_t split = dpf_measure_split(score, SCORES, table, SIZE, 300, 1 << 20, &part);
-        dpf_measure_weights(score, y, SCORES, table, SIZE, 300, split, part, weight);
+        count[0] += dpf_measure_total(score, SCORES, table, SIZE, 300, &more);
+        dpf_measure_weights(score, y, SCORES, table, SIZE, 300, more / 2, weight);
         return;
     }
     score = scores(SCORES, LEVELS);

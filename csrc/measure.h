@@ -45,9 +45,14 @@ void dpf_measure_count(const int32_t *score, size_t n, int32_t low, int64_t *DPF
 size_t dpf_measure_split(const int32_t *score, size_t n, const int32_t *table, size_t size, int64_t threshold,
                          int64_t excess, int64_t *part);
 
-/* weight[i] = sign[i] * (units of row i); sign is +-1. */
+/* The units of all rows at a threshold; *more = how many more they are at the next one; size is less than 2^31. */
+int64_t dpf_measure_total(const int32_t *score, size_t n, const int32_t *table, size_t size, int64_t threshold,
+                          int64_t *more);
+
+/* weight[i] = sign[i] * (units of row i), in the measure of `excess` units more than that of the threshold, or of all
+ * units of threshold + 1 if that has fewer; sign is +-1, and size less than 2^31. */
 void dpf_measure_weights(const int32_t *score, const int8_t *sign, size_t n, const int32_t *table, size_t size,
-                         int64_t threshold, size_t split, int64_t part, int32_t *DPF_RESTRICT weight);
+                         int64_t threshold, int64_t excess, int32_t *DPF_RESTRICT weight);
 
 /* score[i] += sign[i] * (margin[i] * unit, rounded to the nearest integer), for margins in [-1, 1]. */
 void dpf_measure_add(int32_t *DPF_RESTRICT score, const int8_t *sign, const float *margin, size_t n, float unit);

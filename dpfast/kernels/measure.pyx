@@ -3,6 +3,7 @@
 A row of score s weighs ``table[s - threshold]`` units: the cap, ``table[0]``, up to the threshold, less above it. The measures
 between one threshold and the next are reached row by row, so that there is one for every total. See csrc/measure.h.
 """
+import itertools
 import math
 
 import numpy as np
@@ -18,13 +19,15 @@ from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
 cdef extern from "measure.h" nogil:
     void dpf_measure_range(const int32_t *score, size_t n, int32_t *low, int32_t *high)
     void dpf_measure_count(const int32_t *score, size_t n, int32_t low, int64_t *count)
-    size_t dpf_measure_split(const int32_t *score, size_t n, const int32_t *table, size_t size, int64_t threshold,
-                             int64_t excess, int64_t *part)
+    int64_t dpf_measure_total(const int32_t *score, size_t n, const int32_t *table, size_t size, int64_t threshold,
+                              int64_t *more)
     void dpf_measure_weights(const int32_t *score, const int8_t *sign, size_t n, const int32_t *table, size_t size,
-                             int64_t threshold, size_t split, int64_t part, int32_t *weight)
+                             int64_t threshold, int64_t excess, int32_t *weight)
     void dpf_measure_add(int32_t *score, const int8_t *sign, const float *margin, size_t n, float unit)
 
 dpf_cpu_share(shared_level())
+
+_COUNTED = 14  # bits of the scores that are counted: counts stay in the nearest caches
 
 
 @of_64_bits
@@ -86,7 +89,7 @@ def project(const int32_t[::1] scores, const int8_t[::1] signs, const int32_t[::
         raise ValueError(f"table must fall from the cap to 0, got {units[:4]}...")
     if not 0 <= mass <= n * int(units[0]):
         raise ValueError(f"mass must lie in [0, n * cap = {n * int(units[0])}], got {mass}")
-    return weights(scores, signs, table, *_threshold(scores, units, mass)) if mass else np.zeros(n, np.int32)
+    return weights(scores, signs, table, *_threshold(scores, table, mass)) if mass else np.zeros(n, np.int32)
 
 
 @of_64_bits
@@ -107,7 +110,7 @@ def units(const int32_t[::1] scores, const int32_t[::1] table, levels):
     """
     if not scores.shape[0]:
         return np.zeros(len(levels), np.int64)
-    total, _, _ = _total(scores, np.asarray(table))
+    total = _total(scores, np.asarray(table))
     return np.array([total(level) for level in np.asarray(levels).tolist()], np.int64)
 
 
@@ -127,8 +130,8 @@ def weights(const int32_t[::1] scores, const int8_t[::1] signs, const int32_t[::
     -------
     ndarray of int32, shape (n,)
     """
-    cdef size_t n = scores.shape[0], split
-    cdef int64_t part, level = threshold, more = excess
+    cdef size_t n = scores.shape[0]
+    cdef int64_t level = threshold, more = excess
     if signs.shape[0] != scores.shape[0] or more < 0:
         raise ValueError(f"signs must have shape ({n},) and excess be at least 0, got ({signs.shape[0]},) and {more}")
     weight = np.zeros(n, np.int32)
@@ -137,21 +140,25 @@ def weights(const int32_t[::1] scores, const int8_t[::1] signs, const int32_t[::
         aligned(&scores[0], sizeof(int32_t))
         aligned(&table[0], sizeof(int32_t))
         with nogil:
-            split = dpf_measure_split(&scores[0], n, &table[0], table.shape[0], level, more, &part)
-            dpf_measure_weights(&scores[0], &signs[0], n, &table[0], table.shape[0], level, split, part, &out[0])
+            dpf_measure_weights(&scores[0], &signs[0], n, &table[0], table.shape[0], level, more, &out[0])
     return weight
 
 
 def _total(const int32_t[::1] scores, units):
-    """Return the function from a threshold to the total units there, and the lowest and the highest score."""
-    cdef int64_t n = scores.shape[0]
+    """Return the function from a threshold to the total units there."""
+    low, high = _range(scores)
+    if high - low >= 4 * len(scores):
+        return _of_sorted(np.sort(scores), units)
+    return _of_counts(_counts(scores, low, high - low + 1), low, units)
+
+
+def _range(const int32_t[::1] scores):
+    """Return the lowest and the highest score."""
+    cdef size_t n = scores.shape[0]
     cdef int32_t low = 0, high = 0
-    scores = own(scores)
     with nogil:
         dpf_measure_range(&scores[0], n, &low, &high)
-    size = <int64_t>high - low + 1
-    total = _of_sorted(np.sort(scores), units) if size > 4 * n else _of_counts(_counts(scores, low, size), low, units)
-    return total, int(low), int(high)
+    return int(low), int(high)
 
 
 def _counts(const int32_t[::1] scores, int32_t low, int64_t size):
@@ -188,16 +195,43 @@ def _of_sorted(scores, units):
     return total
 
 
-def _threshold(scores, units, mass):
+def _threshold(const int32_t[::1] scores, const int32_t[::1] table, mass):
     """Return the largest threshold with at most `mass` units, and how many units are missing."""
-    total, low, high = _total(scores, units)
-    low -= len(units) + 1  # total(low) = 0
-    if total(high) <= mass:
-        return high, mass - total(high)
+    low, high = _range(scores)
+    bits, units = max(0, (high - low).bit_length() - _COUNTED), np.asarray(table)
+    if not bits or high - low >= 4 * len(scores):
+        total = _total(scores, units)
+        return (high, mass - total(high)) if total(high) <= mass else _last(total, low - len(units) - 1, high, mass)[:2]
+    if len(scores) * int(units[0]) <= mass:
+        return high, mass - len(scores) * int(units[0])
+    first, last = low >> bits, high >> bits
+    counts = _counts(np.right_shift(scores, bits), first, last - first + 1)
+    coarse = _of_counts(counts, first, units[::1 << bits])
+    at, missing, step = _last(coarse, first - (len(units) >> bits) - 2, last, mass)
+    guess = (at << bits) + (missing << bits) // max(1, step) + (1 << bits - 1)
+    return _climb(scores, table, low - len(units) - 1, high, mass, guess)
+
+
+def _last(total, low, high, mass):
+    """Return the last threshold from `low` below `high` of at most `mass` units, what is missing, and the step after it."""
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if total(middle) <= mass else (low, middle)
-    return low, mass - total(low)
+    return low, mass - total(low), total(high) - total(low)
+
+
+def _climb(const int32_t[::1] scores, const int32_t[::1] table, low, high, mass, guess):
+    """Return the last threshold from `low` below `high` of at most `mass` units, and what is missing; near to a guess."""
+    cdef size_t n = scores.shape[0], size = table.shape[0]
+    cdef int64_t threshold, here, more = 0
+    for turn in itertools.count():
+        threshold = min(max(guess, low), high - 1)
+        with nogil:
+            here = dpf_measure_total(&scores[0], n, &table[0], size, threshold, &more)
+        if here <= mass < here + more:
+            return int(threshold), mass - here
+        low, high = (low, int(threshold)) if mass < here else (int(threshold) + 1, high)
+        guess = threshold + (mass - here) // more if more and turn < 4 else (low + high) // 2
 
 
 def add(int32_t[::1] scores, const int8_t[::1] signs, const float[::1] margins, float unit):

@@ -1,3 +1,4 @@
+import bisect
 import itertools
 
 import numpy as np
@@ -105,6 +106,28 @@ def test_rows_far_apart_weigh_what_the_same_rows_among_many_do(rng):
     np.testing.assert_array_equal(projected(near, table, mass)[:300], projected(far, table, mass))
     levels = range(-9000, 12_000, 500)
     np.testing.assert_array_equal(measure.units(near, table, levels), measure.units(far, table, levels))
+
+
+def units(scores, table, level):
+    return int(measure.units(scores, table, [level])[0])
+
+
+@pytest.mark.parametrize("spread", ["even", "two clusters"])
+@pytest.mark.parametrize(("decay", "cap"), [(2.0, 9), (0.02, 4096), (1e-4, 1 << 20)])
+def test_wide_scores_of_many_rows_have_the_threshold_that_all_thresholds_show(spread, decay, cap, each_isa, rng):
+    """Such a threshold is guessed from coarse counts, and then climbed to."""
+    n = 9000
+    scores = rng.integers(-15_000, 15_000, n).astype(np.int32)
+    if spread == "two clusters":
+        scores = np.where(scores < 0, scores // 1000 - 15_000, scores // 1000 + 15_000).astype(np.int32)
+    table, signs = measure.table(decay, cap), rng.choice([-1, 1], n).astype(np.int8)
+    levels = range(-15_020 - len(table), 15_020)
+    for mass in (1, cap, n * cap // 20, n * cap // 2, n * cap // 2 + 1, n * cap - 1, n * cap):
+        level = levels[bisect.bisect_right(levels, mass, key=lambda level: units(scores, table, level)) - 1]
+        expected = measure.weights(scores, signs, table, level, mass - units(scores, table, level))
+        for weights in each_isa(lambda: measure.project(scores, signs, table, mass)):  # noqa: B023
+            np.testing.assert_array_equal(weights, expected)
+            assert (signs * weights).sum() == mass
 
 
 def test_margins_are_rounded_onto_scores_at_every_level(each_isa, rng):
