@@ -69,12 +69,13 @@ class _Way(NamedTuple):
 
 
 class _Atoms(NamedTuple):
-    """Losses and probabilities of atoms, the probability R, and mu of everything else."""
+    """Losses and probabilities of atoms, the probability R, mu of everything else, and the largest size of a loss."""
 
     loss: np.ndarray
     mass: np.ndarray
     rest: float
     mu: float
+    farthest: float
 
 
 class Composed:
@@ -197,16 +198,15 @@ class Composed:
         at, probability = _responses(bounded)
         loss = np.add.outer(loss, at).ravel()
         mass = np.multiply.outer(mass, probability).ravel()
-        return _Atoms(loss, mass, rest, mu)
+        return _Atoms(loss, mass, rest, mu, float(np.abs(loss).max(initial=0)))
 
     def _exact(self, epsilon: float) -> float:
         atoms = self._atoms
         assert atoms is not None
         if self._lone is not None:
             return float(self._lone.delta(np.array([epsilon]))[0])
-        x = epsilon - atoms.loss
-        slack = 4 * SLACK * (epsilon + np.abs(atoms.loss).max(initial=0))
-        curve = gaussian_curve(x - slack, atoms.mu) if atoms.mu else -np.expm1(np.minimum(x - slack, 0))
+        x = epsilon - atoms.loss - 4 * SLACK * (epsilon + atoms.farthest)
+        curve = gaussian_curve(x, atoms.mu) if atoms.mu else -np.expm1(x, where=x < 0, out=np.zeros_like(x))
         disclosure = self._disclosure
         excess = (1 - disclosure) * (float(atoms.mass @ curve) * _UP + atoms.rest)
         rest = excess + SMALLEST_DELTA  # no less is lost where floats underflow
@@ -220,6 +220,9 @@ class Composed:
         pure = _sum(cost.pure for cost in self._curves)
         if pure < math.inf:
             yield self._way(lambda epsilon: 0.0 if epsilon >= pure else 1.0, lambda delta: pure)
+        if self._lone is not None and self._atoms is not None:
+            yield _Way(self._exact, lambda delta: 0.0)  # others are bounds of this curve
+            return
         rest = [cost for cost in self._curves if cost.pure == math.inf]
         beside = _sum(cost.pure for cost in self._curves if cost.pure < math.inf)
         groups = ((self._curves, 0.0), (rest, beside)) if rest and beside else ((self._curves, 0.0),)

@@ -236,23 +236,26 @@ def cover_renyi(curve: CoverCurve, b: float) -> float:
     law = _fine_law(curve) if curve.pure >= _LEAST else None
     if law is None:
         return math.inf
-    loss, mass = law
+    loss, mass, log_mass = law
     above, p = loss[loss > 0], mass[loss > 0]
     if b * above[-1] < 1:  # the mean of (P/Q)^b - 1: P(-E) = e^-E P(E)
         more = float(p @ (np.expm1(b * above) + np.exp(-above) * np.expm1(-b * above)))
         return math.log1p(more * _UP) / b * _UP
-    with np.errstate(divide="ignore"):
-        size = float(special.logsumexp(b * loss + np.log(mass)))
+    terms = b * loss + log_mass
+    most = float(terms.max())
+    with np.errstate(under="ignore"):
+        size = most + math.log(np.exp(terms - most).sum())
     return (max(size, 0.0) * _UP + _UP - 1) / b
 
 
 @lru_cache(maxsize=256)
-def _fine_law(curve: CoverCurve) -> tuple[np.ndarray, np.ndarray] | None:
+def _fine_law(curve: CoverCurve) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
     fine = _fine(curve)
     if fine is None:
         return None
     law = fine.law()
-    return losses(law, fine.step), law.mass
+    with np.errstate(divide="ignore"):
+        return losses(law, fine.step), law.mass, np.log(law.mass)
 
 
 def gaussian_curve(x: np.ndarray, mu: float) -> np.ndarray:
@@ -261,11 +264,12 @@ def gaussian_curve(x: np.ndarray, mu: float) -> np.ndarray:
     with np.errstate(over="ignore"):
         ratio = np.minimum(positive / mu, 1e6)  # where the curve is 0 for floats
     t = ratio - mu / 2 - SLACK * (ratio + mu / 2)
-    difference = _mills(t) - _mills(t + mu)
-    error = SLACK * (_mills(t) + _mills(t + mu))
+    near, beyond = _mills(t), _mills(t + mu)
+    difference, error = near - beyond, SLACK * (near + beyond)
     with np.errstate(under="ignore", over="ignore", invalid="ignore"):
-        tail = np.exp(-t * t / 2) / math.sqrt(2 * math.pi) * (difference + error) * (1 + SLACK * (1 + t * t))
-        far = np.exp(-t * t / 2) / math.sqrt(2 * math.pi) * _mills(t + mu)
+        density = np.exp(-t * t / 2) / math.sqrt(2 * math.pi)
+        tail = density * (difference + error) * (1 + SLACK * (1 + t * t))
+        far = density * beyond
         tail = np.where(t < -5, special.ndtr(-t) - far + 4 * SLACK, tail)
         below = -np.expm1(-positive) + np.exp(-positive) * tail
     return np.clip(np.where(x >= 0, tail, below * (1 + SLACK)), 0, 1)
