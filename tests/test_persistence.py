@@ -324,6 +324,10 @@ def test_settings_of_text_that_no_fit_saves_are_refused(path, public):
     path.write_text(signed({**document, "card": {**document["card"], "public": public}}))
     with pytest.raises(ValueError, match=r"model\.json is damaged: ValueError"):
         dpfast.load(path)
+
+
+def test_settings_of_text_that_fits_save_are_loaded(path):
+    document = json.loads(path.read_text())
     for right in (None, {}, {"text": {}}, {"text": {"decimal": ","}}, {"text": {"separator": "\t", "decimal": ","}}):
         path.write_text(signed({**document, "card": {**document["card"], "public": right}}))
         assert dpfast.load(path)._facts == right
