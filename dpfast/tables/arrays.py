@@ -42,7 +42,7 @@ def refuse_plan(X: Any) -> None:
 
 def is_lazy(X: Any) -> bool:
     """Return whether this is a LazyFrame of polars, without importing polars."""
-    return hasattr(X, "collect") and hasattr(X, "lazy")
+    return hasattr(type(X), "collect") and hasattr(type(X), "lazy")  # columns of pandas may have these names
 
 
 def is_stream(X: Any) -> bool:

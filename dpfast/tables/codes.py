@@ -127,8 +127,10 @@ class CodeTable:
         -------
         CodeTable
         """
-        table, given = CodeTable.__new__(CodeTable), zip(columns, self.sizes.tolist(), strict=True)
-        arrays = [frozen(np.array(codes, np.uint16 if size > 1 << 8 else np.uint8)) for codes, size in given]
+        table, wide = CodeTable.__new__(CodeTable), (self.sizes > 1 << 8).tolist()
+        codes = frozen(np.array(columns, np.uint16))
+        narrow = frozen(codes.astype(np.uint8))
+        arrays = [codes[j] if of_two else narrow[j] for j, of_two in enumerate(wide)]
         table.names, table.columns, table.codes = self.names, self.columns, Columns(arrays, self.sizes)
         table.sizes, table.offsets, table.shape = self.sizes, self.offsets, (table.codes.n, len(self.sizes))
         return table

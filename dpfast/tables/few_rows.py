@@ -97,8 +97,15 @@ class FewRows:
         pandas = named and type(X).__name__ == "DataFrame" and type(X).__module__.partition(".")[0] == "pandas"
         if not pandas or not 1 <= len(X) <= MOST or X.columns.tolist() != self.names:
             return None
-        cells = X.to_numpy(object).T.tolist()
-        return [each if _is_plain(dtype) else None for each, dtype in zip(cells, X.dtypes.tolist(), strict=True)]
+        dtypes = X.dtypes.tolist()
+        row = X.iloc[0] if len(X) == 1 else None
+        if row is None or row.dtype != object:  # else of types that pandas converts to one, which may round numbers
+            cells = X.to_numpy(object).T.tolist()
+            return [each if _is_plain(dtype) else None for each, dtype in zip(cells, dtypes, strict=True)]
+        return [
+            ([cell.item()] if _is_number(dtype) else [cell]) if _is_plain(dtype) else None
+            for cell, dtype in zip(row.tolist(), dtypes, strict=True)
+        ]
 
 
 def _cells(values: Any) -> list | None:
@@ -109,9 +116,14 @@ def _cells(values: Any) -> list | None:
 def _is_plain(dtype: Any) -> bool:
     """Return whether cells of this type of numpy or pandas are floats, integers, truth values, texts or objects."""
     if isinstance(dtype, np.dtype):
-        return dtype.kind == "O" or (dtype.kind in "fiub" and dtype.itemsize <= 8 and dtype.isnative)
+        return dtype.kind == "O" or (_is_number(dtype) and dtype.itemsize <= 8 and dtype.isnative)
     categories = getattr(dtype, "categories", None)
     return type(dtype).__name__ == "StringDtype" or (categories is not None and categories.inferred_type == "string")
+
+
+def _is_number(dtype: Any) -> bool:
+    """Return whether this is a type of numpy for floats, integers or truth values."""
+    return isinstance(dtype, np.dtype) and dtype.kind in "fiub"
 
 
 def _plain_reader(reader: Any) -> Callable[[Any], tuple | None] | None:

@@ -1,6 +1,7 @@
 """A few rows have the codes, or the error, that they have among many."""
 
 import datetime
+import pickle
 from decimal import Decimal
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 import dpfast
 from dpfast.tables import Boolean, Category, Date, Numeric, Schema
+from dpfast.tables.arrays import is_lazy
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.encoding import encode
@@ -118,6 +120,26 @@ def test_columns_of_a_type_have_the_codes_or_the_error_that_they_have_among_many
         assert answer(lambda: FewRows(schema).read(given)) == answer(lambda: encode(given, schema))
 
 
+@pytest.mark.parametrize("kind", ["number", "integer", "words", "category", "boolean"])
+@pytest.mark.parametrize("beside", ["float64", "large", "str"])
+def test_a_single_row_with_a_column_of_another_type_beside_has_the_same_codes_or_error(kind, beside):
+    schema = Schema([COLUMNS[kind], Discovered("b", **FOUND, values=("oak",), groups=())])
+    few, (other, of_other) = FewRows(schema), DTYPES.get(beside, ([0.5], beside))
+    for values, of in DTYPES.values():
+        for value in values:
+            frame = pd.DataFrame({"a": pd.Series([value]).astype(of), "b": pd.Series(other[:1]).astype(of_other)})
+            assert answer(lambda frame=frame: few.read(frame)) == answer(lambda frame=frame: encode(frame, schema)), (
+                value
+            )
+
+
+def test_columns_may_have_the_names_of_methods_of_other_tables():
+    frame = pd.DataFrame({"collect": [1.0, 2.0], "lazy": [0.5, 3.0], "schema": [3.0, 4.0]})
+    assert not is_lazy(frame)
+    schema = Schema([Numeric(name, 0, 10) for name in frame])
+    assert encode(frame, schema).shape == FewRows(schema).read(frame).shape == (2, 3)
+
+
 @pytest.mark.parametrize(
     "table",
     [
@@ -157,7 +179,7 @@ def test_one_row_is_predicted_as_among_many(learner, rng):
     y = (X.x + (X.w == "b") > 0.3).astype(int)
     options = {"trees": 8, "interactions": 2} if learner is dpfast.HalfspaceClassifier else {}
     model = learner(epsilon=8, random_state=0, **options).fit(X, y)
-    many = model.predict(X)
+    many, written = model.predict(X), len(pickle.dumps(model))
     rows = range(0, 200, 3)
     assert [model.predict(X[i : i + 1])[0] for i in rows] == [many[i] for i in rows]
     as_dicts = [{name: [X[name].iloc[i]] for name in X} for i in rows]
@@ -166,6 +188,7 @@ def test_one_row_is_predicted_as_among_many(learner, rng):
         chances = model.predict_proba(X)
         for i in rows:
             np.testing.assert_array_equal(model.predict_proba(X[i : i + 1 + i % MOST]), chances[i : i + 1 + i % MOST])
+        assert len(pickle.dumps(model)) == written  # what is made for a few rows is not a part of the model
 
 
 def test_a_row_of_an_array_is_predicted_as_among_many(rng):

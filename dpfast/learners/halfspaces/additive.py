@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -12,7 +13,7 @@ from dpfast.base.parameters import positive
 from dpfast.base.plan import Task
 from dpfast.base.saving import entries, integer, reals
 from dpfast.kernels.reals import dot, exp, expit, log, norm
-from dpfast.learners.halfspaces.few_rows import scores_of_few
+from dpfast.learners.halfspaces.few_rows import FewScores
 from dpfast.learners.halfspaces.pairs import Interaction, read_pair
 from dpfast.learners.halfspaces.steepness import log_chances, log_odds, score_of
 from dpfast.learners.halfspaces.trees import Forest, read_forest
@@ -61,16 +62,32 @@ class AdditiveModel(Model):
         """Return the scores of rows, sums of what their columns add: float64, shape (n, 1) or (n, k)."""
         if isinstance(rows, CodeRows):
             coef, constant = self.coef.T, self.intercept + self.shift
-            if 0 < rows.shape[0] <= MOST:
-                few = scores_of_few(rows, self.interactions, self.trees, coef, constant)
-                if few is not None:
-                    return few
+            if 0 < rows.shape[0] <= MOST and (few := self._few_scores(rows.sizes.tolist(), coef, constant)):
+                return few.of(rows)
             rows = rows.with_pairs(self.interactions) if self.interactions else rows
             rows = rows if self.trees is None else rows.with_leaves(self.trees)
             return rows.linear_scores(coef, constant)
         w = np.concatenate([self.coef, self.intercept[:, np.newaxis]], axis=1).T[: rows.shape[1]]
         size = norm(w) or 1.0  # margins are those of vectors of norm 1
         return size * rows.margins(w / size).astype(np.float64) + self.shift
+
+    def _few_scores(self, sizes, coef, constant):
+        """Return the scorer of a few rows whose columns have these sizes, made once; None for another model's codes."""
+        known = self._known_few.get("scores")
+        if known is None or known[0] != sizes:
+            try:
+                known = sizes, FewScores(sizes, self.interactions, self.trees, coef, constant)
+            except ValueError:
+                known = sizes, None
+            self._known_few["scores"] = known
+        return known[1]
+
+    @cached_property
+    def _known_few(self) -> dict[str, Any]:
+        return {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_known_few"}
 
     def contributions(self, table: Any, rows: Any) -> Parts:
         scores = self.row_scores(rows).astype(np.float64)

@@ -31,7 +31,7 @@ Each tree is a group of shrinkage (`dpfast.learners.halfspaces.model`).
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any
@@ -79,6 +79,9 @@ class Forest:
     orders: tuple[tuple[int, tuple[int, ...]], ...]
     asked: tuple[tuple[int, ...], ...]
     thresholds: tuple[tuple[int, ...], ...]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @property
     def depth(self) -> int:
