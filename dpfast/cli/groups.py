@@ -107,12 +107,21 @@ def _of_values(column, shares):
 
 
 def _of_numbers(column, shares):
-    """Return runs of bins with about equally many rows by released shares, or equally many bins, and missing ones."""
+    """Return runs of bins with about equally many rows by released shares, and missing ones.
+
+    Without shares they have equally many bins of the known range, from the lowest number that is known to the highest.
+    """
     import numpy as np
 
-    held = np.ones(column.bins) if shares is None or not shares[: column.bins].any() else shares[: column.bins]
+    within = range(column.bins)
+    if shares is None or not shares[: column.bins].any():
+        within = column.bins_within()
+        held = np.isin(np.arange(column.bins), within).astype(float)
+    else:
+        held = shares[: column.bins]
     before = np.cumsum(held) - held / 2
-    of_bin = np.unique((before / held.sum() * _RUNS).astype(int).clip(max=_RUNS - 1), return_inverse=True)[1]
+    run = (before / held.sum() * _RUNS).astype(int).clip(max=_RUNS - 1)
+    of_bin = np.unique(run.clip(run[within[0]], run[within[-1]]), return_inverse=True)[1]
     runs = replace(
         column, edges=tuple(edge for k, edge in enumerate(column.edges) if of_bin[k] != of_bin[k + 1]), nullable=False
     )

@@ -30,14 +30,15 @@ def hardly_predicted(model: Any, labels: np.ndarray | None) -> Iterable[str]:
         told = {str(rule.label) for rule in model.rules_}
         lost = [name for name in names if name not in told]
         if lost:
-            yield f"No rule predicts {_either(lost)}: it is never predicted."
+            yield f"No rule predicts {_either(lost)}: {'it is' if len(lost) == 1 else 'they are'} never predicted."
             names = [name for name in names if name in told]
     if records:
         most = {each["label"]: each["high"] for each in records if each["low"] <= 0}
         if lost := [name for name in names if name in most]:
             rows = max(most[name] for name in lost)
+            each = "it" if len(lost) == 1 else "each of them"
             yield (
-                f"{_either(lost)} may never be predicted: of the measured rows it was for {rows:,.0f} at most, and "
+                f"{_either(lost)} may never be predicted: of the measured rows {each} was for {rows:,.0f} at most, and "
                 "within noise for none."
             )
     elif labels is not None:

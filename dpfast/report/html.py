@@ -323,8 +323,18 @@ def _reliability(model) -> Iterable[str]:
         f"came true, with an interval for the noise and the choice of rows. On the dashed line both are the same."
         f"{vague}{new}</p>"
     )
-    description = f"{len(points)} shares that came true beside the probabilities that were given"
-    yield f'<figure style="max-width:22rem">{dots(points, description)}</figure>'
+    shown = [(point.what, f"{point.chance:.0%}", _came_true(point)) for point in points]
+    description = "; ".join(f"{name}: said {said}, came true {share}" for name, said, share in shown)
+    table = plain_table("probabilities", ("label", "probability that it gives", "share that came true"), shown)
+    yield (
+        f'<figure style="max-width:22rem">{dots(points, description)}<details><summary>All of these</summary>{table}'
+        "</details></figure>"
+    )
+
+
+def _came_true(point):
+    """Return the share that came true and its interval as text."""
+    return "too few rows to say" if point.vague else f"{point.share:.0%} ({point.low:.0%} to {point.high:.0%})"
 
 
 def _plain(value):

@@ -27,7 +27,7 @@ from dpfast.tables.cells import CodeColumn
 _DRAWN, _LISTED = 150_000, 60_000  # letters of panels and of rows of a table: a page stays below 300 kB
 _POINTED, _BAR = 900, 7  # bins in all with a tooltip, and bins that take as many bytes as a bar
 _MOST_RULES, _MOST_LETTERS = 400, 400  # and letters of names of columns that are not drawn
-_MOST_LEAVES, _RANKED, _VALUES, _TOGETHER = 20, 12, 24, 4
+_MOST_LEAVES, _RANKED, _VALUES, _TOGETHER, _BARS = 20, 12, 24, 4, 25
 _STEPS = (0.5, 1.0, 2.0, -1.0)  # of the score, for which probabilities are given
 _CROWDED = 0.6  # bins are drawn equally wide if this share of them is in a tenth of the range
 
@@ -306,7 +306,10 @@ def _panel(term: Term, scale: Scale, classes: int, pointed: bool, counted: bool)
 
 def _values(term: Term) -> str:
     """Return the values of a picture as a table to unfold: all of them, or as many as a table shows, evenly chosen."""
-    codes = np.arange(term.column.bins) if term.column.ordered and not isinstance(term, PairTerm) else term.told
+    codes = term.told
+    if term.column.ordered and not isinstance(term, PairTerm):
+        first, last = _held(term)
+        codes = np.arange(first, last + 1)
     some = (
         codes[np.unique(np.linspace(0, len(codes) - 1, min(len(codes), _VALUES)).astype(int))] if len(codes) else codes
     )
@@ -323,7 +326,8 @@ def _picture(term: Term, scale: Scale, pointed: bool, counted: bool) -> str:
     column, noise, shares = term.column, term.noise, term.shares if counted else None
     texts = [column.meaning(code) for code in range(column.size)]
     high, low = term.ends()
-    description = f"{column.name}: from {low} to {high}"
+    told = [f"{side} {end}" for side, end in (("most", high), ("least", low)) if end != "-"]
+    description = f"{column.name} adds {' and '.join(told) or 'something, and no value that enough rows have is named'}"
     if isinstance(term, PairTerm):
         return heat([[side.meaning(k) for k in range(side.size)] for side in term.sides], term.map, scale, description)
     if not column.ordered:
@@ -361,13 +365,15 @@ def _picture(term: Term, scale: Scale, pointed: bool, counted: bool) -> str:
 def _held(term):
     """Return the first and the last bin to draw: bins towards the ends are left out until rows are clear of noise.
 
-    So an axis ends where rows end, and not at a technical bound.
+    So an axis ends where rows end, and not at a technical bound. If none are clear of noise, those of the known range
+    are drawn.
     """
     shares = term.shares[: term.column.bins]
     many, noise = np.sqrt(np.arange(1, len(shares) + 1)), COUNTED * term.count_noise
     last = [np.flatnonzero((each > noise) | (np.cumsum(each) > noise * many)) for each in (shares, shares[::-1])]
     if not all(map(len, last)) or (first := int(last[0][0])) > (final := len(shares) - 1 - int(last[1][0])):
-        return 0, len(shares) - 1
+        known = term.column.bins_within()
+        return known[0], known[-1]
     return first, final
 
 
@@ -404,14 +410,24 @@ def _weights(model) -> Iterable[str]:
     if len(rows) == 1:
         no, yes = (f"<strong>{escape(str(label))}</strong>" for label in model.classes_.tolist())
         yield f'<p class="soft">Bars to the right speak for {yes}, to the left for {no}, the larger the feature is.</p>'
-    yield '<div class="terms">'
-    for label, row in zip(labels.tolist(), rows, strict=True):
-        description = f"the largest weights for {label}"
-        picture = bars(texts, row[order], None, scale, description, most=25, title="weight")
-        yield f"<figure><figcaption>for {escape(str(label))}</figcaption>{picture}</figure>"
-    yield "</div>"
+    drawn = _first((_weighed(*each, texts, order, scale) for each in zip(labels.tolist(), rows, strict=True)), _DRAWN)
+    yield f'<div class="terms">{"".join(drawn)}</div>'
+    if len(drawn) < len(labels):
+        yield f'<p class="soft">and {len(labels) - len(drawn):,} more classes</p>'
     if rows.shape[1] > len(order):
         yield f'<p class="soft">The largest of {rows.shape[1]:,} weights.</p>'
+
+
+def _weighed(label, row, texts, order, scale):
+    """Return the picture of the largest weights for a label, and their table to unfold."""
+    weights = row[order]
+    most = np.argsort(-np.abs(weights), kind="stable")[:_BARS]
+    lines = [(texts[j], f"{weights[j]:+.3g}") for j in most.tolist()]
+    told = ", ".join(f"{name}: {weight}" for name, weight in lines[:_TOGETHER])
+    picture = bars(texts, weights, None, scale, f"the largest weights for {label}: {told}", most=_BARS, title="weight")
+    table = plain_table(f"weights for {escape(str(label))}", ("feature", "weight"), lines, named=True)
+    of = f"<details><summary>Weights</summary>{table}</details>"
+    return f"<figure><figcaption>for {escape(str(label))}</figcaption>{picture}{of}</figure>"
 
 
 # ---- the table -------------------------------------------------------------------------------------------------------

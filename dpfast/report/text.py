@@ -102,6 +102,8 @@ def _holds(column: CodeColumn) -> str:
         assert column.high is not None
         kind = "dates" if column.dates else "whole numbers" if column.whole else "numbers"
         low, high = column.format_edge(column.low), column.format_edge(column.high)
+        if low == high:
+            return f"{kind} around {low}, {column.bins:,} bins"
         ends = column.ends()
         beyond = " and beyond" if ends[0] < column.low or column.high < ends[-1] else ""
         return f"{kind} from {low} to {high}{beyond}, {column.bins:,} bins"

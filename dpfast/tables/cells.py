@@ -386,6 +386,12 @@ class CodeColumn:
         edges = self.edges or (self.low,)
         return np.array([min(self.low, edges[0]), *(self.edges or ()), max(self.high, edges[-1])], np.float64)
 
+    def bins_within(self) -> range:
+        """Return the bins that hold the numbers from `low` to `high`; all bins if a single one does."""
+        edges = self.edges or ()
+        first, last = (bisect_left(edges, end) for end in (self.low, self.high))
+        return range(first, last + 1) if first < last else range(self.bins)
+
     def midpoints(self) -> np.ndarray:
         """Return a number for each bin, the middle of its part of [low, high]: float64, shape (bins,)."""
         ends = np.clip([self.low, *(self.edges or ()), self.high], self.low, self.high)

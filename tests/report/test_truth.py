@@ -1,8 +1,10 @@
 """The sentences of a page are true: each is computed again from the model and a table."""
 
 import re
+from dataclasses import replace
 from functools import cache
 from html import unescape
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -10,10 +12,16 @@ import pytest
 
 import dpfast
 from dpfast import report
+from dpfast.base.others import told_share
 from dpfast.cli.figures import figures, figures_to_keep
+from dpfast.cli.groups import By, _of_numbers
 from dpfast.report.additive import COUNTED, PairTerm
+from dpfast.report.classes import hardly_predicted
+from dpfast.report.drawing import Scale
 from dpfast.report.effects import DrawnRows, importance_interval
-from dpfast.report.panels import _held
+from dpfast.report.panels import _held, _panel
+from dpfast.tables.cells import CodeColumn
+from dpfast.tables.encoding import encode
 
 pytestmark = pytest.mark.filterwarnings("ignore::dpfast.PrivacyWarning", "ignore::UserWarning")
 LEARNERS = {
@@ -59,7 +67,10 @@ def made(name, classes, epsilon):
     units = {"units": person[~test & rows], "rows_per_unit": 2} if epsilon == 1.0 else {}
     model.fit(frame[~test & rows], y[~test & rows].astype(str), classes=declared, **units)
     model._facts["sensitive"] = ["sex", "race"]
-    shown = figures(model, frame[test], y[test].astype(str), rng)
+    part = SimpleNamespace(table=lambda schema: encode(frame[test], schema))
+    of_model = {name: By(name).groups(model, part) for name in ("sex", "ward", "age")}
+    by = [By(name, tuple(values), cells) for name, (values, cells) in of_model.items()]
+    shown = figures(model, frame[test], y[test].astype(str), rng, epsilon=2 * epsilon, by=by)
     model.figures_ = figures_to_keep(shown, "the test part, which the model never saw")
     return model, report.page(model), frame, y.astype(str), test, rows
 
@@ -175,6 +186,115 @@ def test_a_class_that_is_never_predicted_is_said_first_and_no_other_is(case):
         assert label not in model.predict(frame).tolist()
 
 
+def of_group(name, column, others):
+    """Which cells are of a group, by its name on a page: "B", "44 to 62", "at most 43", "above 62" or any other."""
+    if name == "any other value":
+        return ~np.logical_or.reduce([np.zeros(len(column), bool), *(of_group(each, column, ()) for each in others)])
+    if not pd.api.types.is_numeric_dtype(column):
+        return np.array(column == name)
+    words = name.split()
+    low = float(words[1]) if words[0] == "above" else -np.inf if words[0] == "at" else float(words[0]) - 0.5
+    return np.array((column > low) & (column <= (np.inf if words[0] == "above" else float(words[-1]))))
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_figures_of_groups_hold_and_their_pictures_say_the_same(case):
+    model, page, frame, y, test, _ = made(*case)
+    rows, true, guess = frame[test].reset_index(drop=True), y[test], model.predict(frame[test])
+    said = model.predict_proba(frame[test])[:, -1] if hasattr(model, "predict_proba") else None
+    held = []
+    for column in ("sex", "ward", "age"):
+        table = re.search(f'aria-label="figures by {column}">(.*?)</table>', page, re.DOTALL)[1]
+        head = [text_of(each).strip() for each in re.findall("<th scope=.col.>(.*?)</th>", table)]
+        lines = {line[0]: dict(zip(head, line, strict=True)) for line in lines_of(page, f"figures by {column}")}
+        told = {}
+        for name, cells in lines.items():
+            of = of_group(name, rows[column], [each for each in lines if each != name])
+            number = float(re.search(r"([0-9,]+) rows", cells["rows"])[1].replace(",", ""))
+            assert number == pytest.approx(of.sum(), abs=120 / case[2])
+            truth = {"accuracy": (guess == true)[of].mean() if of.any() else None}
+            truth |= {f"recall of {label}": _share(guess == label, of & (true == label)) for label in model.classes_}
+            if said is not None and len(model.classes_) == 2:
+                came = (true == model.classes_[-1])[of].mean() if of.any() else None
+                truth["mean probability said"] = said[of].mean() if of.any() else None
+                truth["share that came true"] = came
+                truth["came true minus said"] = None if came is None else came - said[of].mean()
+            for measure, text in cells.items():
+                if measure not in (column, "rows") and text.endswith(")"):
+                    _, low, high = interval(text)
+                    assert high - low <= (1.0 if "minus" in measure else 0.5) + 0.002
+                    held.append(truth[measure] is None or low - 0.001 <= truth[measure] <= high + 0.001)
+            told[name] = cells["accuracy"]
+        picture = unescape(re.search(f'aria-label="accuracy by {column}: (.*?)"', page)[1])
+        for each in picture.split("; "):
+            name, _, value = each.rpartition(": ")
+            text = told.pop(name)
+            assert ("too few" in value) == ("too few" in text)
+            assert "too few" in value or abs(float(value[:-1]) - float(text.split("%")[0])) <= 0.55
+        assert not told
+    assert not held or np.mean(held) >= 0.8
+
+
+def _share(of, among):
+    return of[among].mean() if among.any() else None
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_probabilities_came_true_as_often_as_a_page_says_and_on_the_rows_that_it_names(case):
+    model, page, frame, y, test, rows = made(*case)
+    if "Whether its probabilities come true" not in page:
+        assert not hasattr(model, "predict_proba") or case[0] in ("halfspace", "boosted", "projected")
+        return
+    learned = "Whether its probabilities come true, on rows that it learned from" in page
+    part = ~test & rows if learned else test
+    assert ("share of rows that it learned from" in page) == learned
+    chances, guess, true = model.predict_proba(frame[part]), model.predict(frame[part]), y[part]
+    lines = lines_of(page, "probabilities")
+    picture = unescape(re.search(r'aria-label="([^"]*: said [^"]*)"', page)[1])
+    assert picture == "; ".join(f"{name}: said {said}, came true {share}" for name, said, share in lines)
+    points = model._reporter.reliability() if learned else model.figures_["reliability"]
+    assert len(points) == len(lines)
+    held = []
+    for point, (label, said, share) in zip(points, lines, strict=True):
+        if learned:
+            of = (guess == label) & (np.abs(chances.max(axis=1) - point.chance) < 1e-9)
+            chance = point.chance
+        else:
+            middles = [each["said"] for each in points]
+            half = min(np.diff(middles), default=1.0) / 2
+            chance = point["said"]
+            of = np.abs(chances[:, 1] - chance) <= half
+        assert said == f"{chance:.0%}"
+        if share != "too few rows to say" and of.any():
+            _, low, high = interval(share)
+            held.append(low - 0.01 <= (true == label)[of].mean() <= high + 0.01)
+    assert held.count(False) <= max(1, len(held) // 4)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_what_the_table_of_columns_says_is_so(case):
+    model, page, frame, _, test, rows = made(*case)
+    part = frame[~test & rows]
+    lines = lines_of(page, "the columns")
+    assert [line[0] for line in lines] == [*frame.columns]
+    slack = 0.02 + 0.06 / case[2]
+    for name, holds, known in lines:
+        assert known.startswith("discovered")
+        cells, other = part[name], re.search(r"; other cells: about (\S+)% of the rows", holds)
+        lost = float(other[1]) / 100 if other else 0.0
+        if numbers := re.match(r"(?:whole )?numbers from (\S+) to (\S+?)( and beyond)?, (\d+) bins", holds):
+            low, high = map(float, numbers.groups()[:2])
+            (column,) = [each for each in model.encoder_.schema_.code_columns if each.name == name]
+            assert int(numbers[4]) == column.bins
+            assert ((cells < low) | (cells > high)).mean() <= max(slack, lost + slack) or numbers[3]
+        elif "around" in holds or "too few rows" in holds:
+            continue
+        else:
+            values = [each for each in holds.split(";")[0].split(", ") if not each.startswith("other")]
+            assert {*values} <= {*cells}
+            assert (~cells.isin(values)).mean() == pytest.approx(lost, abs=slack)
+
+
 @pytest.mark.parametrize("case", [case for case in CASES if case[0] == "list"], ids=str)
 def test_a_rule_that_is_not_grey_decides_rows_and_a_bold_count_is_no_noise(case):
     model, page, frame, _, test, rows = made(*case)
@@ -247,8 +367,6 @@ def test_the_rest_of_a_page_is_what_the_fit_was_given(case):
 
 def test_an_interval_of_an_importance_holds_what_it_is_without_noise(rng):
     """Of a column of noise alone, and of one with an effect."""
-    from dpfast.tables.cells import CodeColumn
-
     column, shares = CodeColumn("x", values=tuple("abcdef")), np.array([0.3, 0.3, 0.2, 0.1, 0.05, 0.05])
     for effect in (0.0, 0.3, 2.0):
         truth = effect * np.array([1, -1, 0.5, -1, 2, -2])
@@ -284,3 +402,37 @@ def test_shares_of_classes_that_were_not_measured_are_those_of_the_rows_that_a_m
     told = [float(each) for each in re.findall(r"declared about (\S+)%", page)]
     assert told == pytest.approx(np.bincount(y) / 40, abs=1.5)
     assert "A share with about is of the rows that it learned from, with noise." in page
+
+
+def test_only_bins_of_the_known_range_are_drawn_where_no_rows_are_clear_and_groups_are_runs_of_these():
+    column = CodeColumn("age", low=16.0, high=95.0, edges=(-64.0, -16.0, 0.0, 16.0, 50.0, 95.0, 256.0, 1024.0))
+    assert column.bins_within() == range(3, 6)
+    weights, shares = np.linspace(-1, 1, column.size), np.full(column.size, 1 / column.size)
+    noisy = report.Term(column, "yes", weights, np.full(column.size, 0.01), shares, 0.2)
+    assert _held(noisy) == (3, 5)
+    assert [*range(column.bins)] == [*replace(column, high=16.0).bins_within()]
+    names, of_code = _of_numbers(column, None)
+    assert names == ["at most 16", "above 16, at most 50", "above 50"]
+    assert of_code.tolist() == [0, 0, 0, 0, 1, 2, 2, 2, 2]
+    picture = _panel(noisy, Scale.of([weights]), 2, True, True)
+    assert "-64" not in picture
+    assert "1024" not in picture
+    assert 'aria-label="age adds something, and no value that enough rows have is named"' in picture
+
+
+def test_pictures_of_weights_have_tables_and_a_share_that_rounds_to_nothing_is_an_upper_end(rng):
+    y = rng.integers(0, 5, 1000)
+    X = np.column_stack([y == k for k in range(5)]) + rng.normal(size=(1000, 5)) / 4
+    model = dpfast.BoostedHalfspaceClassifier(5.0, schema="vectors", random_state=0).fit(X, y, classes=range(5))
+    page = report.page(model)
+    for k in range(5):
+        lines = lines_of(page, f"weights for {k}")
+        order = np.argsort(-np.abs(model.coef_[k]), kind="stable")
+        assert lines == [[f"x{j}", f"{model.coef_[k][j]:+.3g}"] for j in order]
+        assert f'aria-label="the largest weights for {k}: x{order[0]}: {model.coef_[k][order[0]]:+.3g}, ' in page
+    assert told_share((0.004, 0.0, 0.012)) == "at most 1% of the rows"
+    assert told_share((0.16, 0.15, 0.17)) == "about 16% of the rows (15 to 17)"
+    few = [{"label": str(k), "measure": "predicted", "value": 0, "low": 0, "high": 7 + k} for k in range(2)]
+    model.figures_ = {"classes": few}
+    (told,) = hardly_predicted(model, None)
+    assert told.startswith("0 or 1 may never be predicted: of the measured rows each of them was for 8 at most")
