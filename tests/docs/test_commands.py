@@ -50,6 +50,8 @@ def tables(tmp_path, monkeypatch, rng):
         people.to_csv(f"{name}.csv", index=False)
     for name in ("table", "new", "later"):
         people.assign(patient=np.arange(n) // 2).to_csv(f"{name}.csv", index=False)
+    outcome = np.where(rng.random(n) < 0.02, "died", np.where(people.age > 60, "rehab", "home"))
+    people.drop(columns="buys").assign(patient=np.arange(n) // 2, outcome=outcome).to_csv("ward.csv", index=False)
     people.assign(patient_id=np.arange(n) // 2).to_csv("visits.csv", index=False)
     Path("people").mkdir()
     people.to_parquet("people/one.parquet")
@@ -83,6 +85,19 @@ def test_the_commands_of_a_page_run_as_printed(page, tables):
         assert result.exit_code == 0, f"{command}: {result.stderr}"
         if into:
             Path(into.strip()).write_text(confirmed(result.stdout))
+
+
+def test_four_commands_lead_to_a_page_with_groups_card_and_budget(tables):
+    """Of a table of persons with three classes, of which one is rare: each command as the page prints it."""
+    found = FOUND["docs/tables.md"]
+    start = found.index("dpfast report --about-template --out about.toml") - 1
+    for command in found[start : start + 4]:
+        assert command_line.run(shlex.split(command)[1:]).exit_code == 0, command
+    page = Path("model.html").read_text(encoding="utf-8")
+    for told in ("died, home or rehab", "Protects persons", "<h3>By town</h3>", "1 charge had been made", "Nobody has"):
+        assert told in page
+    assert command_line.run(["report", "model.json", "--card"]).exit_code == 0
+    assert Path("README.md").read_text(encoding="utf-8").startswith("---")
 
 
 def confirmed(draft):
