@@ -7,6 +7,7 @@ counts, and is defined for every outcome.
 import math
 import sys
 from functools import cache
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -73,7 +74,8 @@ class ColumnFacts:
 
     def __init__(self, column: Any, noisy: np.ndarray | None, words: dict, look: OpeningHistogram, rows: float):
         self.column, self._total, self._noise = column, rows, look.deviation
-        self._words = dict([*words.items()][:MOST_WORDS])
+        self._words = dict(islice(words.items(), MOST_WORDS))
+        self._worded = sum(self._words.values())
         self.numbers: Part | None = None
         self.dates: Part | None = None
         self._missing = 0.0
@@ -82,12 +84,13 @@ class ColumnFacts:
         if noisy is None:
             return
         ends, days = _all_ends()
-        dates = Part(noisy[SURVEYED_DATES:SURVEYED_MISSING], self._noise, days, _day, True)
-        numbers = self._numbers(noisy, ends)
-        for name, part, other in (("numbers", numbers, dates), ("dates", dates, numbers)):
-            second = bool(words) or other.rows > part.rows
-            if part.rows and self._holds(name, part, second):
-                setattr(self, name, part)
+        reads = column.reads if isinstance(column, Discovered) else "number"
+        if reads != "date":
+            self.numbers = self._numbers(noisy, ends)
+        if reads in ("date", "text"):
+            self.dates = Part(noisy[SURVEYED_DATES:SURVEYED_MISSING], self._noise, days, _day, True)
+        parts = [None if part is None or not part.rows else part for part in (self.numbers, self.dates)]
+        self.numbers, self.dates = map(self._if_clear, parts, parts[::-1]) if reads == "text" else parts
         self._missing = noisy[SURVEYED_MISSING] if noisy[SURVEYED_MISSING] > SURE * self._noise else 0.0
 
     def _numbers(self, noisy, ends):
@@ -108,18 +111,15 @@ class ColumnFacts:
     def _typed_whole(self):
         return isinstance(self.column, Discovered) and self.column.reads == "integer"
 
-    def _holds(self, name, part, second):
-        """Return whether the column has numbers or dates, by its type, or by so many rows with them.
+    def _if_clear(self, part, other):
+        """Return the numbers or the dates of a column of texts if enough rows have them, or None.
 
         Beside more of the others, or words, they must be clear of the noise of all cells of all columns.
         """
-        if isinstance(self.column, Numeric):
-            return name == "numbers"
-        reads = self.column.reads
-        if reads == "text":
-            sure = not second or part.rows > SECOND * self._noise * math.sqrt(part.held)
-            return sure and part.every > SOME * self._total
-        return (reads == "date") == (name == "dates")
+        if part is None or part.every <= SOME * self._total:
+            return None
+        second = self._words or (other is not None and other.rows > part.rows)
+        return part if not second or part.rows > SECOND * self._noise * math.sqrt(part.held) else None
 
     @property
     def counted(self) -> bool:
@@ -175,8 +175,8 @@ class ColumnFacts:
 
     def known(self):
         """Return the number of rows whose cells have discovered values or are missing; 0 if no value has."""
-        rows = sum(part.rows for part in (self.numbers, self.dates) if part is not None) + sum(self._words.values())
-        return rows + self._missing
+        rows = sum([part.rows for part in (self.numbers, self.dates) if part is not None])
+        return rows + self._worded + self._missing
 
     def noise(self) -> float:
         """Return the deviation of the noise in the number of rows whose cells are known."""
@@ -236,15 +236,21 @@ def _all_ends():
 
 def _number(numbers):
     """Return numbers that codes tell apart: the smallest ones have one code."""
-    return np.where(abs(numbers) < LEAST, np.where(numbers > 0, LEAST, 0.0), numbers).clip(-LARGEST, LARGEST)
+    known = np.where(abs(numbers) < LEAST, np.where(numbers > 0, LEAST, 0.0), numbers)
+    return _cut(known, -LARGEST, LARGEST)
 
 
 def _whole(numbers):
-    return np.floor(numbers).clip(-LARGEST, LARGEST)
+    return _cut(np.floor(numbers), -LARGEST, LARGEST)
 
 
 def _day(days):
-    return np.floor(days).clip(FIRST_DAY, LAST_DAY)
+    return _cut(np.floor(days), FIRST_DAY, LAST_DAY)
+
+
+def _cut(numbers, low, high):
+    """Return numbers cut to a range: `numpy.clip`, which takes longer for a few."""
+    return np.minimum(np.maximum(numbers, low), high)
 
 
 def _numeric(column, found):

@@ -8,6 +8,7 @@ public numbers.
 
 import math
 from collections.abc import Callable
+from itertools import accumulate, compress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +28,7 @@ NEARLY = 31 / 32  # of the rows of a cell lie within the part to which it is nar
 NARROWER = 8  # a cell is narrowed again if it became narrower by this factor
 COARSE = 1 / 3  # of the rows in one interval that could be divided: a column is read coarsely
 FEWEST = 4  # ends of parts, fewer than which show nothing
+_PARTS, _SOME_PARTS = np.arange(PARTS + 1), np.arange(2 * FEWEST + 1)
 
 
 class Spread:
@@ -65,13 +67,13 @@ class Spread:
         around 0 there are many cells, each with few rows.
         """
         kept, parts = np.zeros(len(self.rows)), np.where(noisy > LIKELY * deviation, noisy, 0.0)
-        cells = np.flatnonzero(self.rows)
+        cells = self.rows.nonzero()[0]
         bounds = np.searchsorted(ends, snap(self._ends[[cells, cells + 1]])).T.tolist()
         places = [slice(first, max(last, first + 1)) for first, last in bounds]  # own parts, or one that it shares
         for within in places:
             parts[within] = 0.0
         for cell, within in zip(cells.tolist(), places, strict=True):
-            rows, again = float(self.rows[cell]), float(noisy[within].sum())
+            rows, again = float(self.rows[cell]), float(np.add.reduce(noisy[within]))
             variance = deviation**2 * len(noisy[within])
             weight = variance / before**2
             clear = again + weight * rows > SURE * math.sqrt(variance * (1 + weight))
@@ -80,15 +82,16 @@ class Spread:
                 parts[within] += reals.halves(noisy[within], rows, LIKELY * deviation)
         return Spread(kept, self._ends, self.whole), Spread(parts, ends, self.whole)
 
-    def intervals(self) -> list:
-        """Return the lower and upper ends and the rows of the cells that hold rows."""
-        held = np.flatnonzero(self.rows)
-        return np.stack([self._ends[held], self._ends[held + 1], self.rows[held]], axis=1).tolist()
+    def intervals(self, least: float = 0.0) -> list:
+        """Return the lower and upper ends and the rows of the cells that hold more rows than these."""
+        held = (self.rows > least).nonzero()[0]
+        columns = self._ends[held], self._ends[held + 1], self.rows[held]
+        return [*zip(*(each.tolist() for each in columns), strict=True)]
 
     @classmethod
     def of_intervals(cls, held: list["Held"], whole: bool) -> "Spread":
         """Return cells that hold rows, and gaps between them, from disjoint and increasing intervals."""
-        ends = np.unique([end for low, high, *_ in held for end in (low, high)])
+        ends = distinct(np.array([end for low, high, *_ in held for end in (low, high)]))
         rows = np.zeros(len(ends) - 1)
         for low, _, some, _ in held:
             rows[np.searchsorted(ends, low)] = some
@@ -96,17 +99,17 @@ class Spread:
 
     def held(self) -> np.ndarray:
         """Return the ends of the cells that hold rows."""
-        cells = np.flatnonzero(self.rows)
-        return np.union1d(self._ends[cells], self._ends[cells + 1])
+        cells = self.rows.nonzero()[0]
+        return distinct(np.concatenate([self._ends[cells], self._ends[cells + 1]]))
 
     def divided(self, cells: int, least: float) -> np.ndarray:
         """Return the ends of about so many cells, spread over those that hold rows, with at least so many rows each."""
-        made = []
-        held = np.flatnonzero(self.rows)
-        for rows, low, high in np.stack([self.rows[held], self._ends[held], self._ends[held + 1]], axis=1).tolist():
-            parts = max(1, int(min(cells * rows / self.total, rows / least)))
-            made.append(low + np.arange(parts) * ((high - low) / parts))
-        return np.unique(np.concatenate([*made, self._ends[held + 1]]))
+        held = self.rows.nonzero()[0]
+        rows, low, high = self.rows[held], self._ends[held], self._ends[held + 1]
+        parts = np.maximum(1, np.minimum(cells * rows / self.total, rows / least).astype(np.int64))
+        place = np.arange(parts.sum()) - np.repeat(np.cumsum(parts) - parts, parts)
+        made = np.repeat(low, parts) + place * np.repeat((high - low) / parts, parts)
+        return distinct(np.concatenate([made, high]))
 
     def below(self, numbers: np.ndarray) -> np.ndarray:
         """Return the rows at or below each number."""
@@ -151,31 +154,41 @@ class Part:
         self._snap, self._deviation = snap, deviation
         self._first = self._spread = Spread.clear(noisy, deviation, ends, whole)
         self.rows = self.every = self._first.total
-        held = [Held(*each) for each in self._first.intervals()]
-        self._held = [each._replace(wide=len(self._divided(each)) > FEWEST) for each in held]
+        self._held = [Held(*each) for each in self._first.intervals()]
         self._outer = np.array([])  # ends of the cells of the first look, once they are narrowed
         self.confirmed = False
         self.count(noisy)
 
     def count(self, noisy: np.ndarray) -> None:
         """Take over how many rows there are, with those of cells between and beside the clear ones."""
-        held = np.flatnonzero(self._first.rows)
+        held = self._first.rows.nonzero()[0]
         if len(held):
             self.every = max(self.rows, float(noisy[max(0, held[0] - 1) : held[-1] + 2].sum()))
 
     def _divided(self, held):
         """Return the ends of the parts of an interval."""
-        return np.unique(self._snap(held.low + np.arange(PARTS + 1) * ((held.high - held.low) / PARTS)))
+        return distinct(self._snap(held.low + _PARTS * ((held.high - held.low) / PARTS)))
+
+    def _wide(self, held):
+        """Return those of some intervals that may be narrowed, and have more than FEWEST different ends of parts.
+
+        Twice as many parts show this.
+        """
+        held = [each for each in held if each.wide]
+        ends = np.array([(each.low, each.high) for each in held]).reshape(-1, 2)
+        some = self._snap(ends[:, :1] + _SOME_PARTS * ((ends[:, 1:] - ends[:, :1]) / _SOME_PARTS[-1]))
+        rises = np.count_nonzero(some[:, 1:] > some[:, :-1], axis=1)
+        return [*compress(held, (rises >= FEWEST).tolist())]
 
     def _to_narrow(self):
         """Return the intervals to narrow: all if they are few, or else the fewest that hold most of the rows.
 
         Others may hold noise only, or a few rows far away.
         """
-        wide = sorted((each for each in self._held if each.wide), key=lambda each: -each.rows)
+        wide = sorted(self._wide(self._held), key=lambda each: -each.rows)
         if len(wide) <= len(MOST):
             return wide
-        held = np.cumsum([each.rows for each in wide])
+        held = [*accumulate(each.rows for each in wide)]
         return next((wide[:k] for k, share in enumerate(MOST, 1) if held[k - 1] > share * self.rows), [])
 
     @property
@@ -186,7 +199,7 @@ class Part:
     def parts(self) -> np.ndarray | None:
         """Return the ends of the parts of the intervals that are to be narrowed, or None."""
         cells = [self._divided(each) for each in self._to_narrow()]
-        return np.unique(np.concatenate(cells)) if cells else None
+        return distinct(np.concatenate(cells)) if cells else None
 
     def narrow(self, noisy: np.ndarray, edges: np.ndarray, deviation: float) -> None:
         """Take over the counts of the parts, of which the first and the last lie outside of all edges."""
@@ -198,15 +211,13 @@ class Part:
                 first = int(np.searchsorted(edges, ends[0])) + 1
                 start, stop = shortest(noisy[first : first + len(ends) - 1], each.rows, deviation)
                 low, high = ends[[start, stop]].tolist()
-                self._held[k] = narrowed = Held(low, high, each.rows)
-                again = (stop - start) * NARROWER < len(ends) and len(self._divided(narrowed)) > FEWEST
-                self._held[k] = narrowed._replace(wide=again)
+                self._held[k] = Held(low, high, each.rows, wide=(stop - start) * NARROWER < len(ends))
         self._first = self._spread = Spread.of_intervals(self._held, self._first.whole)
 
     def cells(self, deviation: float) -> np.ndarray:
         """Return the edges of the cells of the last look."""
         divided = self._first.divided(CELLS, LEAST_CELL * deviation)
-        return np.unique(self._snap(np.concatenate([divided, self._outer])))
+        return distinct(self._snap(np.concatenate([divided, self._outer])))
 
     def look(self, noisy: np.ndarray, edges: np.ndarray, deviation: float) -> None:
         """Take over the last look, whose outer cells have the rows that the first one did not see."""
@@ -227,18 +238,18 @@ class Part:
         held = self._first.held()
         bins = min(bins, max(LEAST_BINS, int(self.rows / self._deviation)))
         edges = np.concatenate([self._spread.quantiles(np.arange(1, bins) / bins), held])
-        edges = self._spread.parting(np.unique(self._snap(edges)))
+        edges = self._spread.parting(distinct(self._snap(edges)))
         if beyond is None:
             return edges
         outer = beyond[(beyond < held[0]) | (beyond > held[-1])]
-        return np.unique(self._snap(np.concatenate([edges, held[[0, -1]], outer])))
+        return distinct(self._snap(np.concatenate([edges, held[[0, -1]], outer])))
 
     @property
     def coarse(self) -> bool:
         """Return whether many rows are seen in one interval beside its size, which could be divided further."""
-        seen = [Held(*each) for each in self._spread.intervals()]
-        many = [each for each in seen if each.rows > COARSE * self.rows and len(self._divided(each)) > FEWEST]
-        return any(each.high - each.low < max(abs(each.low), abs(each.high)) for each in many)
+        seen = [Held(*each) for each in self._spread.intervals(COARSE * self.rows)]
+        close = [each for each in seen if each.high - each.low < max(abs(each.low), abs(each.high))]
+        return bool(self._wide(close))
 
     def quantiles(self, ranks: Any) -> np.ndarray:
         """Return the edges at these shares of the rows."""
@@ -248,6 +259,16 @@ class Part:
         """Return the ends between which nearly all rows lie."""
         low, high = self.quantiles([TAIL, 1 - TAIL]).tolist()
         return (0.0 if -LEAST <= low < 0 else low), high
+
+
+def distinct(numbers: np.ndarray) -> np.ndarray:
+    """Return numbers in increasing order, each once: `numpy.unique`, which takes longer for a few."""
+    numbers = numbers.copy()
+    numbers.sort()
+    first = np.empty(len(numbers), bool)
+    first[:1] = True
+    np.greater(numbers[1:], numbers[:-1], out=first[1:])
+    return numbers[first]
 
 
 def shortest(noisy: np.ndarray, rows: float, deviation: float) -> tuple[int, int]:

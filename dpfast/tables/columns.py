@@ -4,6 +4,7 @@ A field that is `None` is not declared: it is discovered privately (`dpfast.Tabl
 """
 
 import math
+import operator
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields, replace
 from datetime import date
@@ -388,10 +389,11 @@ def rising(column, name, values, what="a list of finite numbers", least=0):
     if isinstance(values, str | dict) or not np.iterable(values):
         column._refuse(f"{name} must be {what}, got {kind_of(values)}")
     values = tuple(values)
-    if not least <= len(values) <= MOST_CODES - 2 or not all(map(is_number, values)):
+    known = math.isfinite if {*map(type, values)} <= {float} else is_number  # the first one is fast
+    if not least <= len(values) <= MOST_CODES - 2 or not all(map(known, values)):
         column._refuse(f"{name} must be {what}{', at least one' * least}")
-    wrong = next((k for k in range(1, len(values)) if not values[k - 1] < values[k]), None)
-    if wrong is not None:
+    if any(map(operator.ge, values, values[1:])):
+        wrong = next(k for k in range(1, len(values)) if values[k - 1] >= values[k])
         column._refuse(f"{name} must rise, got {values[wrong - 1]!r} before {values[wrong]!r}")
     return tuple(map(float, values))
 

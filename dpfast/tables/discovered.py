@@ -71,7 +71,7 @@ class Discovered(Column):
             self._check_found(edges, ends)
         if self.values is not None:
             self._set("values", distinct(self, self.values, least=0))
-        if not self.code_columns():
+        if self.numbers is None and self.dates is None and self.values is None:
             self._refuse("something must have been found: numbers, dates or values, an empty list of them at least")
 
     def _read_groups(self):

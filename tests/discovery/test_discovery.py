@@ -16,8 +16,9 @@ from dpfast.accounting.claims.composition import Composed
 from dpfast.accounting.curves.opening import opening_moves
 from dpfast.base.fitting import Fit
 from dpfast.base.transaction import reader_of
+from dpfast.discovery import facts
 from dpfast.discovery.facts import ColumnFacts
-from dpfast.discovery.spread import Part, Spread
+from dpfast.discovery.spread import Held, Part, Spread, distinct
 from dpfast.discovery.survey import discover, plan
 from dpfast.files.encodings import source_of
 from dpfast.mechanisms.opening import OpeningHistogram
@@ -703,6 +704,29 @@ def test_two_cells_are_narrowed_though_noise_looks_like_rows_in_a_third_one():
         assert part.parts() is not None
         part.narrow(np.zeros(len(part.parts()) + 1), part.parts(), 30.0)
     assert Part(np.array([3_000.0, 4_000, 5_000, 3_000, 0, 0]), 30.0, ends, np.asarray, False).parts() is None
+
+
+def test_intervals_are_wide_if_their_parts_have_different_ends():
+    ends, days = facts._all_ends()
+    for snap, each in ((facts._number, ends), (facts._whole, ends), (facts._day, days)):
+        part = Part(np.zeros(len(each) - 1), 1.0, each, snap, True)
+        cells = [Held(*ends, 1.0) for ends in zip(each[:-1].tolist(), each[1:].tolist(), strict=True)]
+        wide = [cell for cell in cells if len({*snap(np.linspace(cell.low, cell.high, 513)).tolist()}) > 4]
+        assert part._wide(cells) == wide
+        assert wide
+
+
+@pytest.mark.parametrize(("reads", "looked"), [("number", 1), ("integer", 1), ("date", 1), ("text", 2)])
+def test_only_columns_of_texts_are_searched_for_numbers_and_dates(monkeypatch, reads, looked):
+    made = []
+    monkeypatch.setattr(facts, "Part", lambda *args: made.append(Part(*args)) or made[-1])
+    ColumnFacts(Discovered("x", reads=reads), np.full(SURVEYED, 500.0), {}, OpeningHistogram(30.0, 1, 90), 10_000.0)
+    assert len(made) == looked
+
+
+@pytest.mark.parametrize("numbers", [[], [0.0, -0.0], [3.0, 1.0, 1.0, 2.0], [*range(600), 5.0]])
+def test_distinct_numbers_are_those_of_numpy(numbers):
+    assert np.array_equal(distinct(np.array(numbers, float)), np.unique(np.array(numbers, float)))
 
 
 def test_a_frame_a_csv_file_and_a_parquet_file_have_the_same_codes(rng, tmp_path, monkeypatch):
