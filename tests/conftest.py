@@ -19,6 +19,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in the background of a 
 def pytest_configure(config):
     if getattr(config.option, "numprocesses", None):  # not for mutants, whose files change
         os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # workers and hundreds of other processes import the same files
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # workers share the cores: threads would wait for each other
 
 
 @pytest.hookimpl(wrapper=True)

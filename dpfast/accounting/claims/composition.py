@@ -208,7 +208,7 @@ class Composed:
         x = epsilon - atoms.loss - 4 * SLACK * (epsilon + atoms.farthest)
         curve = gaussian_curve(x, atoms.mu) if atoms.mu else -np.expm1(x, where=x < 0, out=np.zeros_like(x))
         disclosure = self._disclosure
-        excess = (1 - disclosure) * (float(atoms.mass @ curve) * _UP + atoms.rest)
+        excess = (1 - disclosure) * (float(np.sum(atoms.mass * curve)) * _UP + atoms.rest)
         rest = excess + SMALLEST_DELTA  # no less is lost where floats underflow
         apart = (1 - disclosure) * self._from_apart(epsilon)  # rounded up twice: it is 0 or above all that is lost here
         return _more(_more(disclosure, rest * (1 + SLACK)), apart * (1 + SLACK))

@@ -239,7 +239,7 @@ def cover_renyi(curve: CoverCurve, b: float) -> float:
     loss, mass, log_mass = law
     above, p = loss[loss > 0], mass[loss > 0]
     if b * above[-1] < 1:  # the mean of (P/Q)^b - 1: P(-E) = e^-E P(E)
-        more = float(p @ (np.expm1(b * above) + np.exp(-above) * np.expm1(-b * above)))
+        more = float(np.sum(p * (np.expm1(b * above) + np.exp(-above) * np.expm1(-b * above))))
         return math.log1p(more * _UP) / b * _UP
     terms = b * loss + log_mass
     most = float(terms.max())
