@@ -658,6 +658,18 @@ static void reals_mixture(bool measuring) {
     for (size_t s = 0; s <= SCALES; s++) weight[s] = 1.0 / (SCALES + 1);
 }
 
+static void reals_smooth(bool measuring) {
+    enum { COUNTS = 1 << 8 };
+    static double *x, *apart;
+    if (measuring) {
+        dpf_reals_smooth(x, COUNTS, 200, apart);
+        return;
+    }
+    const int32_t *random = scores(COUNTS, 1000);
+    x = zeros(COUNTS, 8), apart = zeros(COUNTS, 8);
+    for (size_t i = 0; i < COUNTS; i++) x[i] = random[i];
+}
+
 /* GROUPS groups of ENTRIES coefficients, each of one number. */
 enum { ENTRIES = 2000, GROUPS = 80 };
 
@@ -785,6 +797,7 @@ static const struct {
     {"logistic_two", logistic_two},
     {"logistic_many", logistic_many},
     {"reals_mixture", reals_mixture},
+    {"reals_smooth", reals_smooth},
     {"descent_move", descent_move},
     {"descent_shrink", descent_shrink},
     {"grid_of_columns", grid_of_columns},

@@ -139,3 +139,19 @@ void dpf_reals_halves(const double *noisy, size_t n, double rows, double likely,
     dpf_reals_halves(noisy, half, rows * share, likely, out);
     dpf_reals_halves(noisy + half, rest, rows * (1 - share), likely, out + half);
 }
+
+void dpf_reals_smooth(double *DPF_RESTRICT x, size_t n, double cut, double *DPF_RESTRICT apart) {
+    const double root = 0x1.6a09e667f3bcdp-1; /* of 1/2 */
+    for (size_t half = n / 2; half; half /= 2)
+        for (size_t i = 0; i < half; i++) {
+            const double a = x[2 * i], b = x[2 * i + 1], difference = (a - b) * root;
+            apart[half + i] = fabs(difference) < cut ? 0 : difference;
+            x[i] = (a + b) * root;
+        }
+    for (size_t half = 1; half < n; half *= 2)
+        for (size_t i = half; i--;) {
+            const double sum = x[i], difference = apart[half + i];
+            x[2 * i] = (sum + difference) * root;
+            x[2 * i + 1] = (sum - difference) * root;
+        }
+}

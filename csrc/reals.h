@@ -61,4 +61,12 @@ void dpf_reals_mixture(const double *square, size_t n, size_t apart, double usua
  */
 void dpf_reals_halves(const double *noisy, size_t n, double rows, double likely, double *DPF_RESTRICT out);
 
+/*
+ * The coefficients of x in the Haar basis that are below `cut` in size become 0: x is changed in place.
+ *
+ *   x      n, a power of 2   changed
+ *   apart  n                 scratch
+ */
+void dpf_reals_smooth(double *DPF_RESTRICT x, size_t n, double cut, double *DPF_RESTRICT apart);
+
 #endif

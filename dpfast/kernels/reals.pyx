@@ -24,6 +24,7 @@ cdef extern from "reals.h" nogil:
                            const double *middle, size_t levels, const double *density, const double *kept,
                            size_t others, double prior, double rare, double *weight, double *share)
     void dpf_reals_halves(const double *noisy, size_t n, double rows, double likely, double *out)
+    void dpf_reals_smooth(double *x, size_t n, double cut, double *apart)
 
 dpf_cpu_share(shared_level())
 
@@ -261,3 +262,26 @@ def halves(noisy, double rows, double likely):
     with nogil:
         dpf_reals_halves(&cells[0], n, rows, likely, &part[0])
     return out
+
+
+def smooth(counts, double cut):
+    """Return counts without the coefficients of their Haar basis that are below the cut: float64, shape (n,).
+
+    Parameters
+    ----------
+    counts : array_like of float, shape (n,)
+        At least one; zeros follow them up to a power of 2.
+    cut : float
+    """
+    cdef const double[::1] given = _doubles(counts)
+    cdef size_t n = given.shape[0], size = 1
+    if n == 0:
+        raise ValueError("counts must have at least one entry")
+    while size < n:
+        size *= 2
+    out = np.zeros(size)
+    out[:n] = given
+    cdef double[::1] x = out, apart = np.empty(size)
+    with nogil:
+        dpf_reals_smooth(&x[0], size, cut, &apart[0])
+    return out[:n]

@@ -91,6 +91,7 @@ def plain(fuzz):
         call(verb, np.ones(3))
     call(reals.dot, np.ones(3), np.ones(3))
     call(reals.halves, np.ones(3), 9.0, 1.0)
+    call(reals.smooth, np.ones(3), 1.0)
     call(reals.products, np.ones((2, 3)), np.ones(3))
     call(reals.products_csr, np.array([0, 1]), np.array([0]), np.ones(1), np.ones(3))
     call(resampling.draw, np.ones(3), 2, rng)

@@ -164,3 +164,30 @@ def test_halves_are_those_of_python_bit_by_bit(n, rng):
         assert found.sum() == pytest.approx(1234.5)
     with pytest.raises(ValueError, match="noisy must have at least one count"):
         reals.halves([], 1.0, 1.0)
+
+
+def without_small_differences(counts, cut):
+    """The counts without small coefficients of their Haar basis, by operations on whole arrays."""
+    size = 1 << (len(counts) - 1).bit_length()
+    sums, parts = np.concatenate([counts, np.zeros(size - len(counts))]), []
+    while len(sums) > 1:
+        apart = (sums[::2] - sums[1::2]) * 0.5**0.5
+        parts.append(np.where(np.abs(apart) < cut, 0.0, apart))
+        sums = (sums[::2] + sums[1::2]) * 0.5**0.5
+    for apart in reversed(parts):
+        sums = np.stack([sums + apart, sums - apart], axis=1).ravel() * 0.5**0.5
+    return sums[: len(counts)]
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 7, 64, 177, 1000])
+@pytest.mark.parametrize("cut", [0.0, 1.0, 30.0, math.inf])
+def test_smooth_counts_have_no_small_coefficients_of_the_haar_basis(n, cut, rng):
+    counts = rng.normal(size=n) * rng.choice([1.0, 10.0], n)
+    np.testing.assert_array_equal(reals.smooth(counts, cut), without_small_differences(counts, cut))
+    if cut == 0:
+        np.testing.assert_allclose(reals.smooth(counts, cut), counts, atol=1e-12)
+
+
+def test_no_counts_are_refused():
+    with pytest.raises(ValueError, match="counts must have at least one entry"):
+        reals.smooth([], 1.0)

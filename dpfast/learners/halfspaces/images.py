@@ -95,7 +95,7 @@ def _denoised(noisy, column, deviation, n):
     known = np.where(noisy > SURE * deviation, noisy, 0.0)
     if not bins:
         return known, None
-    share = np.maximum(_smooth(noisy[:bins], SURE * deviation), 0.0)
+    share = np.maximum(reals.smooth(noisy[:bins], SURE * deviation), 0.0)
     share /= reals.sum(share) or 1.0
     known[:bins] = share * max(n - float(sum(known[bins:])), 0.0)
     return known, 2 * np.cumsum(share) - share - 1 if share.any() else np.zeros(bins)
@@ -116,19 +116,6 @@ def class_sizes(noisy, deviation, n):
     """Return sizes of classes that add up to about n, each at least the deviation of their noise and a 1000th of n."""
     noisy = noisy + (n - reals.sum(noisy)) / len(noisy)
     return np.clip(np.maximum(noisy, deviation), _LEAST_SHARE * n, max(n, deviation))
-
-
-def _smooth(counts, cut):
-    """Return counts without the coefficients of their Haar basis that are below the cut."""
-    size = 1 << (len(counts) - 1).bit_length()
-    sums, parts = np.concatenate([counts, np.zeros(size - len(counts))]), []
-    while len(sums) > 1:
-        apart = (sums[::2] - sums[1::2]) * 0.5**0.5
-        parts.append(np.where(np.abs(apart) < cut, 0.0, apart))
-        sums = (sums[::2] + sums[1::2]) * 0.5**0.5
-    for apart in reversed(parts):
-        sums = np.stack([sums + apart, sums - apart], axis=1).ravel() * 0.5**0.5
-    return sums[: len(counts)]
 
 
 class CodeShape:
