@@ -30,7 +30,7 @@ SEARCHED = {  # the page that a search is to find first: it has the word as a ma
     "install": "install",
     "save": "guides/saved_models",
     "budget": "guides/one_budget",
-    **dict.fromkeys(("categorical", "bounds"), "tables"),
+    **dict.fromkeys(("categorical", "bounds"), "schema"),
     **dict.fromkeys(
         ("csv", "missing", "patient", "cross_val_score", "epsilon", "accuracy", "dask", "probability"), "faq"
     ),
@@ -59,18 +59,18 @@ QUESTIONS = {  # what people type, and the page that the search is to show among
     "can I show the report to anybody": "faq",
     "why is the accuracy so low": "faq",
     "does it work on Windows": "install",
-    "explain a prediction": "tables",
-    "accuracy by group": "tables",
-    "model card": "tables",
+    "explain a prediction": "model_page",
+    "accuracy by group": "model_page",
+    "model card": "model_page",
     "which classifier should I use": "guides/which_model",
     "resume a stream after a crash": "security",
     "write my own learner": "guides/own_learner",
     "sparse text with many words": "tutorials/text",
-    "how are probabilities calibrated": "tables",
+    "how are probabilities calibrated": "calibration",
     "what does the claim not cover": "guides/what_a_claim_covers",
-    "date formats": "tables",
+    "date formats": "cells",
     "proof of greedy cover": "proofs_privacy",
-    "pandas categorical dtype": "tables",
+    "pandas categorical dtype": "cells",
     "cross validation without leaking": "faq",
     "comparison with other libraries": "results",
     "how fast is it": "results_speed",
@@ -81,7 +81,6 @@ QUESTIONS = {  # what people type, and the page that the search is to show among
 }
 HOLDS = {"plot": "report"}  # the page of the reference of a module, where another noun names it
 LINE = "A model that was learned from private rows may be shown to whoever asks for"  # 75 characters: the longest line
-
 
 class Page(HTMLParser):
     """Title, headings, links, pictures and anchors of a page."""
@@ -113,7 +112,6 @@ class Page(HTMLParser):
         if self._in_title and not self.title:
             self.title = data.strip()
             self._in_title = False
-
 
 def faults(root):
     """One line for each fault."""
@@ -176,7 +174,6 @@ def faults(root):
     yield from sought(root)
     yield from below_the_fold(root)
 
-
 def below_the_fold(root):
     """The roads of the first page that a reader would have to scroll to."""
     script = """
@@ -185,7 +182,6 @@ def below_the_fold(root):
       if (end > height) found.push(`index.html: the roads end at ${end}, below ${height}, at ${width}`);
     });"""
     yield from in_browser(root, script % json.dumps(SCREENS))
-
 
 def too_wide(root, pages):
     """Pages that scroll sideways, headings that are cut, lines that are too long, and titles that touch the search."""
@@ -214,7 +210,6 @@ def too_wide(root, pages):
     });"""
     yield from in_browser(root, script % (json.dumps(WIDTHS), json.dumps(names), json.dumps(LINE)))
 
-
 def sought(root):
     """Questions to which the search does not show the wanted page among the first three, and public names it misses."""
     modules = {name for name in dpfast.__all__ if ismodule(getattr(dpfast, name))}
@@ -233,7 +228,6 @@ def sought(root):
       });
     }"""
     yield from in_browser(root, script % json.dumps(wanted))
-
 
 def in_browser(root, script):
     """What a script finds in the pages, by Chromium; nothing without it.
@@ -281,7 +275,6 @@ def in_browser(root, script):
         yield "Chromium did not come to the end of the pages"
         return
     yield from told[1].split("\n") if told[1] else []
-
 
 if __name__ == "__main__":
     lines = list(faults(Path(sys.argv[1]).resolve()))

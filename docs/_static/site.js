@@ -13,3 +13,7 @@ window.addEventListener("load", () => {
   }
   for (const cited of document.querySelectorAll(".citation-list, .citation")) cited.removeAttribute("role");
 });
+
+// A section that moved to a page of its own left its anchor, beside a link: an old address leads on.
+const left = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+if (left?.classList.contains("moved")) location.replace(left.nextElementSibling.href);
