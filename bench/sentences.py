@@ -22,6 +22,7 @@ BUDGETS = "0.1", "0.3", "1", "3"
 OF_TREES = "tuning.md", "table", "the default"
 FIGURE = r"[-+]?[\d,]*\.?\d+%?|[A-Za-z]\w*"  # what may stand in the place of a figure: a number, or the name of a table
 
+
 class Records:
     """The tables of docs/records."""
 
@@ -71,15 +72,19 @@ class Records:
             for budget in BUDGETS:
                 yield name, budget, {method: told[budget][0] for method, told in methods.items()}
 
+
 def numbers(text):
     return tuple(float(number) for number in re.findall(r"[-+]?\d*\.?\d+", text))
+
 
 def short(number, digits=3):
     """A number without its leading zero: .137."""
     return f"{number:.{digits}f}".replace("0.", ".", 1)
 
+
 def shorts(*each):
     return tuple(map(short, each))
+
 
 def behind_most(records):
     most = sorted(records.raw, key=lambda name: -records.lost(name, "0.1")[1])[:3]
@@ -87,16 +92,19 @@ def behind_most(records):
     first, *others = (short(records.lost(name, "0.1")[1]) for name in most)
     return first, f"{100 * records.times['stroke_records']['smallest']:.1f}%", *others
 
+
 def behind_at_three(records):
     most, *next_three = sorted(records.raw, key=lambda name: -records.lost(name, "3")[0])[:4]
     assert (most, {*next_three}) == ("covertype_sub", {"hotel_bookings", "adult", "weather_aus"})
     each = [records.lost(name, "3")[0] for name in next_three]
     return shorts(records.lost(most, "3")[0], min(each), max(each))
 
+
 def near_trees(records):
     near = [name for name in records.raw if records.lost(name, "1")[1] <= 0.005]
     assert {*near} == {"give_me_credit", "telco_churn", "stroke_records"}, near
     return (short(max(records.lost(name, "1")[1] for name in near)),)
+
 
 def of_nothing_declared(records):
     def lost(name, budget):
@@ -109,6 +117,7 @@ def of_nothing_declared(records):
         told += [short(lost(most, budget)[place]), most]
     return told
 
+
 def of_maddock(records):
     rows = {row[0]: numbers(row[5]) for row in records.table("accuracy.md", "model", "what must be declared")}
     by = [
@@ -117,9 +126,11 @@ def of_maddock(records):
     ]
     return shorts(*by[0], *by[1], *by[2])
 
+
 def private(methods):
     """Methods of a cell that are private and not another form of the default."""
     return {name: told for name, told in methods.items() if "not private" not in name and name != ADDED}
+
 
 def behind_prepared(records):
     cells = list(records.cells())
@@ -129,17 +140,21 @@ def behind_prepared(records):
     assert behind == [("farm_ads", "3"), ("mushroom", "0.1"), ("usps 0/1", "0.3")], behind
     return f"{len(behind)}", f"{len(cells)}"
 
+
 def lags(records, name, budget, *methods):
     told = records.prepared[name]
     return shorts(*(told[method][budget][0] - told[OWN][budget][0] for method in methods))
+
 
 def on_mushroom(records):
     own = short(records.prepared["mushroom"][OWN]["0.1"][0])
     return own, *lags(records, "mushroom", "0.1", "Frank-Wolfe, tuned", GRADIENT, PROJECTED)
 
+
 def before_gradient(records):
     cells = [methods[OWN] - methods[GRADIENT] for _, _, methods in records.cells()]
     return f"{sum(ahead > 0.0049 for ahead in cells)}", f"{len(cells)}"
+
 
 def behind_raw(records):
     behind, area = [], []
@@ -153,8 +168,10 @@ def behind_raw(records):
     assert max(area) <= 0, max(area)
     return (short(behind[0][3]),)
 
+
 def larger_classes(records):
     return shorts(*(records.times[name]["largest"] for name in ("bank_marketing", "give_me_credit", "stroke_records")))
+
 
 def of_added_rows(records):
     ahead = {(name, budget): methods[ADDED] - methods[OWN] for name, budget, methods in records.cells()}
@@ -167,6 +184,7 @@ def of_added_rows(records):
     at_one = {table: gain for (table, at), gain in ahead.items() if at == "1"}
     three = [at_one.pop(name) for name in ("clickbait", "farm_ads", "mushroom")]
     return shorts(*told, min(three), max(three), max(at_one.values()))
+
 
 def of_wrong_labels(records):
     def fall(name, share, place, budgets=BUDGETS):
@@ -183,6 +201,7 @@ def of_wrong_labels(records):
     assert most > others
     return shorts(*areas, *most, *(of_others("adult_a9a", share) for share in (20, 30)), *others)
 
+
 def of_rare_classes(records):
     rows = [records.flaws[name] for name in ("adult_a9a", "mushroom", "phishing")]
     assert all(each["2% of class +1"][budget][0] == 0.5 for each in rows for budget in BUDGETS[:3])
@@ -196,14 +215,17 @@ def of_rare_classes(records):
     ]
     return shorts(0.5, min(areas), max(areas), *balanced, max(apart))
 
+
 def of_phishing(records):
     told = records.flaws["phishing"]["2% of class +1"]
     return tuple(short(told[budget][1], 2) for budget in ("0.1", "0.3", "1"))
+
 
 def of_rare_balanced(records):
     rows = [records.flaws[name] for name in ("adult_a9a", "mushroom", "phishing")]
     before = {each["2% of class +1"]["1"][0] for each in rows}
     return shorts(*before, *(each["2% of class +1, balanced"]["1"][0] for each in rows))
+
 
 def ahead_of_us(records, line):
     """Cells of tables kept apart: by how much a line of the gradient is ahead of the default."""
@@ -214,11 +236,13 @@ def ahead_of_us(records, line):
         for budget in BUDGETS
     }
 
+
 def of_gradient_elsewhere(records):
     ahead = ahead_of_us(records, ELSEWHERE)
     cells, mean = len(ahead), -sum(ahead.values()) / len(ahead)
     two = [ahead.pop(cell) for cell in (("ten categories of 200", "3"), ("text, 1,500 rows", "0.1"))]
     return *shorts(*two, max(ahead.values())), f"{cells - 2}", short(mean)
+
 
 def of_gradient_tuned(records):
     ahead = ahead_of_us(records, GRADIENT)
@@ -230,6 +254,7 @@ def of_gradient_tuned(records):
     told = shorts(many[cells[0]], many[cells[1]], many[cells[3]], many[cells[5]])
     return f"{len(many)}", f"{len(ahead)}", *told, short(-sum(ahead.values()) / len(ahead))
 
+
 def slower(records):
     ratios = {}  # peers before which a line of speed.md is slower
     for row in records.table("speed.md", "work", "dpfast"):
@@ -238,10 +263,12 @@ def slower(records):
     names = ["numpy means without noise", "sklearn gaussian projection dense", "scipy", "numpy pcg not cryptographic"]
     return tuple(short(ratio, 2) for name in (*names, "numpy read and add alone") for ratio in ratios[name])
 
+
 def flipped(records):
     """The table of flipped labels in tuning.md: table -> accuracies at 0, 5, 10, 20% of boosted, .6 and projected."""
     rows = records.table("tuning.md", "labels flipped: 0, 5, 10, 20%")
     return {name: [numbers(cell) for cell in cells] for name, *cells in rows}
+
 
 def of_flipped_labels(records):
     found = flipped(records)
@@ -249,9 +276,11 @@ def of_flipped_labels(records):
     usps, apart, _, _ = found["usps"]
     return shorts(*falls, usps[0], usps[3], apart[3])
 
+
 def of_flipped_projected(records):
     projected = [found[2] for found in flipped(records).values()]
     return shorts(*(max(told[0] - told[at] for told in projected) for at in (2, 3)))
+
 
 def of_two_learners(records):
     behind = {}
@@ -263,6 +292,7 @@ def of_two_learners(records):
     assert [name for name, lag in behind.items() if lag > 0] == ["usps 0/1"], behind
     return (short(behind["usps 0/1"]),)
 
+
 def of_draws(records):
     gains = {
         name: numbers(rising)[0] - numbers(equal)[0]
@@ -271,6 +301,7 @@ def of_draws(records):
     two = [gains.pop(name) for name in ("clickbait", "farm_ads")]
     return shorts(min(gains.values()), max(gains.values()), *two)
 
+
 def of_updates(records):
     rows = records.table("tuning.md", "table", "epsilon 0.1", "0.3", "1", "3")
     cells = {name: numbers(last) for name, *_, last in rows if "/" in last}
@@ -278,12 +309,14 @@ def of_updates(records):
     gains = [auto - fixed for fixed, auto in cells.values() if auto > fixed]
     return *shorts(*clickbait, min(gains), max(gains)), {3: "three", 4: "four", 5: "five"}[len(gains)]
 
+
 def of_calibration(records):
     own, lists = (
         {name: float(models[model]["rest"][0]) for name, models in records.raw.items()} for model in (OWN, LISTS)
     )
     assert (max(own, key=own.get), max(lists, key=lists.get)) == ("covertype_sub", "telco_churn")
     return shorts(own["adult"], max(own.values()), lists["adult"], max(lists.values()))
+
 
 def of_trees(records):
     """The largest change by trees or pairs on a table that halfspaces.md does not show."""
@@ -296,8 +329,10 @@ def of_trees(records):
         ),
     )
 
+
 def of_prepared(name, budget, *methods):
     return lambda records: shorts(*(records.prepared[name][method][budget][0] for method in methods))
+
 
 def of_exponents(records):
     """How much larger the exponents of shorter lists are, and how much smaller those of pure ones."""
@@ -310,9 +345,11 @@ def of_exponents(records):
     pure = [exponent(rounds, 0) / exponent(rounds) for rounds in (10, 3)]
     return f"{longer[0]:.1f}", f"{longer[1]:.2f}", *(short(each, 2) for each in pure)
 
+
 def of_odds(records):
     """How often the guess between two neighbours is right at most, at epsilon 1 and 0.1 with delta 1e-6."""
     return tuple(f"{math.ceil(100 * (1e-6 + math.exp(e)) / (1 + math.exp(e)))}%" for e in (1, 0.1))
+
 
 SENTENCES = (
     (
@@ -340,7 +377,7 @@ SENTENCES = (
         of_nothing_declared,
     ),
     (
-        "docs/results.md",
+        "docs/results_accuracy.md",
         "reach an AUC of {} at epsilon 0.1 and {} at 1 on the complete rows of give_me_credit, in their protocol; "
         "`HalfspaceClassifier` has {} and {} with a schema, {} and {} with nothing declared",
         of_maddock,
@@ -420,15 +457,15 @@ SENTENCES = (
         of_rare_balanced,
     ),
     (
-        "docs/halfspaces.md",
+        "docs/boosting.md",
         "5% of wrong labels cost at most {} of accuracy and 10% up to {}; 20% break boosting on most tables: usps "
         "falls from {} to {}. `density=0.6` still works at 20% ({})",
         of_flipped_labels,
     ),
-    ("docs/halfspaces.md", "it loses at most {} at 10% and {} at 20%.", of_flipped_projected),
-    ("docs/halfspaces.md", "except on usps 0/1, where it is behind by {}.", of_two_learners),
+    ("docs/boosting.md", "it loses at most {} at 10% and {} at 20%.", of_flipped_projected),
+    ("docs/halfspaces_margin.md", "except on usps 0/1, where it is behind by {}.", of_two_learners),
     (
-        "docs/halfspaces.md",
+        "docs/halfspaces_margin.md",
         "boosting and descent are right on {} and {} of the test rows already at epsilon 0.1.",
         of_prepared("usps 0/1", "0.1", BOOSTED, PROJECTED),
     ),
@@ -486,6 +523,7 @@ SENTENCES = (
         of_calibration,
     ),
 )
+
 
 def written(page, text, records):
     """The text of a page with the figures of its sentences from the records, and the places of these figures.

@@ -4,7 +4,8 @@ Every page has a title of its own, a language and one first heading; every pictu
 inside the site leads somewhere; a page weighs less than 1 MB with all that it loads, as a server sends it, a figure
 less than 150 kB; the pages of privacy and results have fewer than 3,000 words; the search knows every estimator, and
 has a main entry for what newcomers look for; with Chromium at hand, no page is wider than a phone or a desktop, no
-heading is cut, the roads of the first page need no scrolling, and a question finds its page among the first three.
+heading is cut, a page has at most twelve screens of a phone or is a reference, which says so and begins with what it
+has, the roads of the first page need no scrolling, and a question finds its page among the first three.
 """
 
 import gzip
@@ -23,8 +24,12 @@ from urllib.parse import unquote, urlsplit
 import dpfast
 
 PAGE, FIGURE = 1_000_000, 150_000  # bytes
-SCREENS = (390, 844), (1280, 800)  # a phone's and a desktop's
+SCREENS = PHONE, _ = (375, 812), (1280, 800)  # a phone's and a desktop's
 WIDTHS = tuple(width for width, _ in SCREENS)
+SCREENFULS = 12  # of a phone, at most, of a page that is no reference
+REFERENCES = re.compile(  # pages to look things up in: the API, records, proofs and theorems, tables of forms, changes
+    r"(reference|records)/.*|(papers|proofs_\w+|privacy(_\w+)?|cells|kernels_modules|changes|genindex)[.]html"
+)
 WORDS = {"privacy.md": 3000, "results.md": 3000}  # at most, that these have: their detail is on other pages
 SEARCHED = {  # the page that a search is to find first: it has the word as a main entry of the index
     "install": "install",
@@ -43,7 +48,7 @@ QUESTIONS = {  # what people type, and the page that the search is to show among
     "contribute": "contributing",
     **dict.fromkeys(("power failure", "what survives a crash"), "security"),
     "patients not rows": "guides/one_budget",
-    "Spark": "guides/larger_tables",
+    "Spark": "guides/spark",
     "multiplicative weight updates": "papers",
     "which paper is where": "papers",
     "compare with DPEBM": "guides/coming_from",
@@ -82,6 +87,7 @@ QUESTIONS = {  # what people type, and the page that the search is to show among
 HOLDS = {"plot": "report"}  # the page of the reference of a module, where another noun names it
 LINE = "A model that was learned from private rows may be shown to whoever asks for"  # 75 characters: the longest line
 
+
 class Page(HTMLParser):
     """Title, headings, links, pictures and anchors of a page."""
 
@@ -112,6 +118,7 @@ class Page(HTMLParser):
         if self._in_title and not self.title:
             self.title = data.strip()
             self._in_title = False
+
 
 def faults(root):
     """One line for each fault."""
@@ -170,69 +177,98 @@ def faults(root):
     classes = [name for name in dpfast.__all__ if name[0].isupper()]
     yield from (f"the search does not know {name}" for name in classes if name not in known)
     shown = [path for path in pages if path.relative_to(root).parts[0] not in ("_modules", "_static")]
-    yield from too_wide(root, shown)
-    yield from sought(root)
-    yield from below_the_fold(root)
+    names = [path.relative_to(root).as_posix() for path in shown]
+    yield from in_browser(root, [looked(names), sought(), below_the_fold()])
 
-def below_the_fold(root):
-    """The roads of the first page that a reader would have to scroll to."""
+
+def looked(names):
+    """Look for pages that scroll sideways or are long, cut headings, long lines, titles that touch the search."""
+    script = """
+    await turned(%s, %s, async (page, view, sized) => {
+      const root = view.document.documentElement, reference = new RegExp(%s).test(page);
+      const height = text => parseFloat(view.getComputedStyle(text).fontSize);
+      const screens = root.scrollHeight / %d;
+      if (screens > %d && !reference) found.push(`${page}: ${screens.toFixed(1)} screens of a phone`);
+      if (screens > %d && page !== "genindex.html") {
+        const opening = [];
+        for (let each = root.querySelector("h1").nextElementSibling; each; each = each.nextElementSibling)
+          if (/^(SECTION|DL)$/.test(each.tagName)) break; else opening.push(each);
+        const links = opening.reduce((sum, each) => sum + each.querySelectorAll("a").length, 0);
+        if (!opening.some(each => each.textContent.includes("This page is a reference")) || links < 3)
+          found.push(`${page}: does not say that it is a reference, or what it has`);
+      }
+      for (const width of %s) {
+        sized(width);
+        if (root.scrollWidth > width) found.push(`${page}: ${root.scrollWidth} wide at ${width}`);
+        for (const heading of root.querySelectorAll("h1, h2, h3"))
+          if (heading.scrollWidth > heading.clientWidth + 1) found.push(`${page}: a heading is cut at ${width}`);
+        for (const name of root.querySelectorAll("h1"))
+          if (!/[\\s.]/.test(name.firstChild.textContent.trim()) && name.clientHeight > 2 * height(name))
+            found.push(`${page}: a name is broken at ${width}`);
+        const line = view.document.createElement("span"), limits = {};
+        line.textContent = %s; line.style.whiteSpace = "nowrap";
+        for (const text of root.querySelectorAll(".bd-article p:not(:has(> img))")) {
+          const size = height(text);
+          if (!(size in limits)) { text.append(line); limits[size] = line.offsetWidth; line.remove(); }
+          if (text.clientWidth > limits[size] + 16) {
+            found.push(`${page}: a line has more than 75 characters`);
+            break;
+          }
+        }
+        const [title, icon] = [".navbar-brand", ".search-button__button"].map(name =>
+          [...root.querySelectorAll(".bd-header " + name)].find(each => each.offsetWidth));
+        if (!title || !icon || icon.getBoundingClientRect().left < title.getBoundingClientRect().right + 4)
+          found.push(`${page}: title and search touch at ${width}, or one is not there`);
+      }
+    });"""
+    given = json.dumps(names), PHONE[0], json.dumps(f"^({REFERENCES.pattern})$"), PHONE[1], SCREENFULS, SCREENFULS
+    return script % (*given, json.dumps(WIDTHS), json.dumps(LINE))
+
+
+def sought():
+    """Look for questions whose page is not among the first three that the search shows, and public names it misses.
+
+    The page of the search is opened once, with its index. What it shows for the first question is what it ranks first.
+    """
+    modules = {name for name in dpfast.__all__ if ismodule(getattr(dpfast, name))}
+    named = {f"dpfast.{name}": f"reference/generated/*{name}" for name in {*dpfast.__all__} - modules}
+    wanted = QUESTIONS | named | {f"dpfast.{name}": f"reference/{HOLDS.get(name, name)}" for name in modules}
+    first, *_ = wanted
+    script = """
+    await framed("search.html?q=" + encodeURIComponent(%s), 1280, async view => {
+      const Search = view.eval("Search");
+      const ranked = question =>
+        Search._performSearch(...Search._parseQuery(question)).slice(-3).reverse().map(each => each[0]);
+      const shown = () => [...view.document.querySelectorAll("#search-results li > a")].slice(0, 3);
+      for (let k = 0; k < 200 && shown().length < 3; k++) await new Promise(done => setTimeout(done, 50));
+      const seen = shown().map(each => each.getAttribute("href").split(/[.]html/)[0]);
+      if (`${seen}` !== `${ranked(%s)}`) found.push(`the search shows ${seen}, and ranks ${ranked(%s)} first`);
+      for (const [question, wanted] of Object.entries(%s)) {
+        const [start, end] = wanted.split("*");
+        const right = page => end ? page.startsWith(start) && page.endsWith("." + end) : page === wanted;
+        const pages = ranked(question);
+        if (!pages.some(right)) found.push(`a search for "${question}" shows ${pages}, not ${wanted}`);
+      }
+    });"""
+    return script % (*[json.dumps(first)] * 3, json.dumps(wanted))
+
+
+def below_the_fold():
+    """Look whether a reader has to scroll to the roads of the first page."""
     script = """
     for (const [width, height] of %s) await framed("index.html", width, async view => {
       const end = view.document.querySelector(".bd-article ul").getBoundingClientRect().bottom;
       if (end > height) found.push(`index.html: the roads end at ${end}, below ${height}, at ${width}`);
     });"""
-    yield from in_browser(root, script % json.dumps(SCREENS))
+    return script % json.dumps(SCREENS)
 
-def too_wide(root, pages):
-    """Pages that scroll sideways, headings that are cut, lines that are too long, and titles that touch the search."""
-    names = [path.relative_to(root).as_posix() for path in pages]
-    script = """
-    for (const width of %s) for (const page of %s) await framed(page, width, async view => {
-      const root = view.document.documentElement;
-      const height = text => parseFloat(view.getComputedStyle(text).fontSize);
-      if (root.scrollWidth > width) found.push(`${page}: ${root.scrollWidth} wide at ${width}`);
-      for (const heading of root.querySelectorAll("h1, h2, h3"))
-        if (heading.scrollWidth > heading.clientWidth + 1) found.push(`${page}: a heading is cut at ${width}`);
-      for (const name of root.querySelectorAll("h1"))
-        if (!/[\\s.]/.test(name.firstChild.textContent.trim()) && name.clientHeight > 2 * height(name))
-          found.push(`${page}: a name is broken at ${width}`);
-      const sized = view.document.createElement("span"), limits = {};
-      sized.textContent = %s; sized.style.whiteSpace = "nowrap";
-      for (const text of root.querySelectorAll(".bd-article p:not(:has(> img))")) {
-        const size = height(text);
-        if (!(size in limits)) { text.append(sized); limits[size] = sized.offsetWidth; sized.remove(); }
-        if (text.clientWidth > limits[size] + 16) { found.push(`${page}: a line has more than 75 characters`); break; }
-      }
-      const [title, icon] = [".navbar-brand", ".search-button"].map(name => root.querySelector(".bd-header " + name));
-      const shown = icon && title && icon.offsetWidth && title.offsetWidth;
-      if (shown && icon.getBoundingClientRect().left < title.getBoundingClientRect().right + 4)
-        found.push(`${page}: title and search touch at ${width}`);
-    });"""
-    yield from in_browser(root, script % (json.dumps(WIDTHS), json.dumps(names), json.dumps(LINE)))
 
-def sought(root):
-    """Questions to which the search does not show the wanted page among the first three, and public names it misses."""
-    modules = {name for name in dpfast.__all__ if ismodule(getattr(dpfast, name))}
-    named = {f"dpfast.{name}": f"reference/generated/*{name}" for name in {*dpfast.__all__} - modules}
-    wanted = QUESTIONS | named | {f"dpfast.{name}": f"reference/{HOLDS.get(name, name)}" for name in modules}
-    script = """
-    for (const [question, wanted] of Object.entries(%s)) {
-      await framed("search.html?q=" + encodeURIComponent(question), 1280, async view => {
-        const shown = () => [...view.document.querySelectorAll("#search-results li > a")].slice(0, 3);
-        for (let k = 0; k < 200 && !shown().length; k++) await new Promise(done => setTimeout(done, 50));
-        await new Promise(done => setTimeout(done, 50));
-        const pages = shown().map(each => each.getAttribute("href").split(/[.]html/)[0]);
-        const [start, end] = wanted.split("*");
-        const right = page => end ? page.startsWith(start) && page.endsWith("." + end) : page === wanted;
-        if (!pages.some(right)) found.push(`a search for "${question}" shows ${pages}, not ${wanted}`);
-      });
-    }"""
-    yield from in_browser(root, script % json.dumps(wanted))
+def in_browser(root, scripts):
+    """Yield what scripts find in the pages, by Chromium; nothing without it.
 
-def in_browser(root, script):
-    """What a script finds in the pages, by Chromium; nothing without it.
-
-    The script may call `framed(page, width, look)`, which awaits `look(window)`, and pushes lines to `found`.
+    A script may call `framed(page, width, look)`, which awaits `look(window, sized)`, and pushes lines to `found`;
+    `sized(width)` gives the page another width. `turned(pages, width, look)` awaits `look(page, window, sized)` for
+    each of many: style sheets and scripts, which all pages share, are loaded for the first one only.
     """
     browser = shutil.which("chromium") or shutil.which("chromium-browser")
     if browser is None:
@@ -242,19 +278,32 @@ def in_browser(root, script):
     const found = [];
     const framed = async (page, width, look) => {
       const frame = document.createElement("iframe");
-      frame.style.cssText = `width:${width}px;height:900px;border:0`;
+      const sized = width => { frame.style.cssText = `width:${width}px;height:900px;border:0`; };
+      sized(width);
       frame.src = page; document.body.append(frame);
       await new Promise(done => { frame.onload = done; });
-      await look(frame.contentWindow);
+      await look(frame.contentWindow, sized);
       frame.remove();
     };
+    const turned = async (pages, width, look) => framed(pages[0], width, async (view, sized) => {
+      const { document } = view, base = document.head.appendChild(document.createElement("base"));
+      for (const page of pages) {
+        const address = new URL(page, location);
+        const text = await (await fetch(address)).text();
+        base.href = address;
+        sized(width);
+        document.body.replaceWith(new view.DOMParser().parseFromString(text, "text/html").body);
+        await Promise.all([...document.images].map(each => each.decode().catch(() => {})));
+        await look(page, view, sized);
+      }
+    });
     (async () => {
       %s
       document.body.innerHTML = "<pre id=done>" + found.join("\\n") + "</pre>";
     })();</script>"""
     with tempfile.TemporaryDirectory() as folder:
         test = root / "_look.html"
-        test.write_text(page % script, encoding="utf-8")
+        test.write_text(page % "\n".join(scripts), encoding="utf-8")
         try:
             options = [
                 "--headless",
@@ -275,6 +324,7 @@ def in_browser(root, script):
         yield "Chromium did not come to the end of the pages"
         return
     yield from told[1].split("\n") if told[1] else []
+
 
 if __name__ == "__main__":
     lines = list(faults(Path(sys.argv[1]).resolve()))

@@ -3,7 +3,7 @@
 Each module is one noun of csrc/ and knows dtypes and shapes, not epsilon. Arguments are checked here and only here: an
 invalid one raises ValueError or TypeError before anything is drawn or changed.
 
-Each module's documentation begins with what it does; docs/kernels.md lists their functions with what they cost.
+Each module's documentation begins with what it does; docs/kernels_modules.md lists their functions with what they cost.
 """
 
 from importlib.util import find_spec

@@ -32,7 +32,7 @@ from dpfast.kernels import (  # fmt: skip
 )
 from dpfast.mechanisms import exponential
 
-DOCS = (Path(__file__).parents[2] / "docs" / "kernels.md").read_text(encoding="utf-8")
+DOCS = (Path(__file__).parents[2] / "docs" / "kernels_modules.md").read_text(encoding="utf-8")
 INDPTR, INDICES, ONES = np.array([0, 2, 3]), np.array([0, 3, 1]), np.ones(3, np.int8)
 SOME = np.array([0, 5]), np.array([1, -1])
 WORDS = np.array([[3], [5], [6]], np.uint64)

@@ -36,6 +36,7 @@ FORMS, TYPES = (
     for table in (PAGE[PAGE.index(f"| {head} |") :].split("\n\n")[0] for head in ("cell", "type"))
 )
 
+
 def code_of(said):
     """Return the code of what a row of the page says: a date, a number or a word."""
     if found := re.match("date `([^`]*)`", said):
@@ -44,6 +45,7 @@ def code_of(said):
         return number_codes(np.array([float(found[1])]))[0]
     assert said.startswith("word")
     return FIXED
+
 
 @pytest.mark.parametrize(("name", "example", "said"), FORMS, ids=[row[1] for row in FORMS])
 def test_every_form_of_the_page_is_read_as_it_says(name, example, said):
@@ -61,6 +63,7 @@ def test_every_form_of_the_page_is_read_as_it_says(name, example, said):
         assert TableEncoder(schema).fit_transform({"x": [int(example.strip("`"))]}).column(1).tolist() == [
             2
         ]  # Wednesday
+
 
 NOW = datetime.datetime(2018, 12, 26, 10, 30)
 DAY = np.array(["2018-12-26"], "M8[D]").astype(np.float64)
@@ -157,10 +160,12 @@ EXAMPLES = {  # for each type of the page: columns, and the number, day or words
     ],
 }
 
+
 def as_table(values):
     if isinstance(values, pd.Series):
         return pd.DataFrame({"x": values})
     return pl.DataFrame({"x": values}) if isinstance(values, pl.Series) else pa.table({"x": values})
+
 
 @pytest.mark.parametrize(("name", "said"), TYPES, ids=[row[0] for row in TYPES])
 def test_every_type_of_the_page_is_read_as_it_says(name, said):
@@ -182,6 +187,7 @@ def test_every_type_of_the_page_is_read_as_it_says(name, said):
             assert codes[0] == (meant if isinstance(meant, np.integer) else number_codes(np.array([float(meant)]))[0])
             assert ("date" in said) <= (codes[0] < DATES) or "number" in said
 
+
 def test_every_row_has_its_examples_and_missing_cells_of_every_type_of_arrow_are_missing():
     assert [row[0] for row in TYPES] == [*EXAMPLES]
     for values, meant in (each for examples in EXAMPLES.values() for each in examples):
@@ -189,11 +195,13 @@ def test_every_row_has_its_examples_and_missing_cells_of_every_type_of_arrow_are
             array = pa.concat_arrays([values, pa.nulls(1, values.type)])
             assert cells("x", Frame(pa.table({"x": array})).column("x"))[0][-1] == MISSING
 
+
 def test_no_name_stands_for_two_months():
     for language, months in LANGUAGES.items():
         names = [names.split() for names in months.split("|")]
         assert len(names) == 12, language
         assert all(MONTHS[name] == k + 1 for k, each in enumerate(names) for name in each), language
+
 
 def test_every_day_of_a_year_has_one_date_in_every_form():
     forms = ("%d.%m.%Y", "%d.%m.%y", "%d-%b-%y", "%d%b%Y", "%a, %d %b %Y", "%A, %B %d, %Y", "%G-W%V-%u", "%b %d, %Y")
@@ -206,19 +214,23 @@ def test_every_day_of_a_year_has_one_date_in_every_form():
         timed = pa.array([f"{each.strftime(form)} 10:30:0{k % 10}" for k, each in enumerate(days)], TEXT)
         assert (days_of(timed) == expected).all(), form
 
+
 def test_names_of_months_are_letters_and_digits_are_those_of_ascii():
     texts = ["3 §§§§ 2020", "3 May٢ 2020", "2020may\uff11\uff12", "§§, 3 May 2020", "3 août 2020", "mié, 3 May 2020"]
     codes, words = text_cells(pa.array(texts, TEXT))
     assert words == texts[:4]
     assert (codes[4:] < FIXED).all()
 
+
 def test_dates_with_time_and_year_behind_them_are_read_with_one_digit_of_the_day_too():
     texts = pa.array(["Mon Jan  5 10:20:30 2020", "Jan  5 10:20 2020", "Mon Jan 15 10:20:30 UTC 2020"], TEXT)
     assert text_cells(texts)[0].tolist() == date_codes(np.array([18266.0, 18266, 18276])).tolist()
 
+
 def test_years_of_two_digits_are_those_around_the_pivot():
     years = [int(np.datetime64(int(day_of(f"1 Jan {k:02}")), "D").astype(str)[:4]) for k in range(100)]
     assert years == [2000 + k if k < PIVOT else 1900 + k for k in range(100)]
+
 
 @pytest.mark.parametrize("order", ["dmy", "mdy", "ymd"])
 def test_the_declared_order_reads_every_day(order):
@@ -228,6 +240,7 @@ def test_the_declared_order_reads_every_day(order):
         texts = pa.array([each.strftime(mark.join(letters[part] for part in order)) for each in days], TEXT)
         assert with_iso_dates(texts, order).to_pylist() == [each.isoformat() for each in days]
     assert iso_dates(order)("99/99/2020") == "99/99/2020"
+
 
 def test_periods_and_intervals_of_a_file_are_those_of_the_frame(tmp_path):
     table = pd.DataFrame(

@@ -26,7 +26,7 @@ that is, small slopes. This is right where coefficients are little but noise, so
 to a power that makes them count as ten. The result is the mean of log(slope) and of the height over a grid.
 
 Log odds and probabilities follow from scores by the link of capped residuals; `model` beside it has the proof, and
-docs/halfspaces.md the tables on which the constants were chosen.
+docs/records/tuning.md the tables on which the constants were chosen.
 """
 
 import math
