@@ -293,7 +293,8 @@ def in_browser(root, scripts):
         base.href = address;
         sized(width);
         document.body.replaceWith(new view.DOMParser().parseFromString(text, "text/html").body);
-        await Promise.all([...document.images].map(each => each.decode().catch(() => {})));
+        const shown = each => each.complete || new Promise(done => { each.onload = each.onerror = done; });
+        await Promise.all([...document.images].map(shown));
         await look(page, view, sized);
       }
     });
