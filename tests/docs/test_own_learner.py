@@ -103,13 +103,14 @@ def test_a_row_moves_its_histogram_by_nearly_what_was_charged_and_no_more(bayes,
 
 # ---- the page --------------------------------------------------------------------------------------------------------
 
-PAGE = EXAMPLE.parents[1] / "guides/own_learner.md"
+PAGES = [EXAMPLE.parents[1] / f"guides/{name}.md" for name in ("own_learner", "own_learner_rounds")]
 
 
 @pytest.mark.parametrize("name", ["MostFrequent", "AveragedPerceptron"])
 def test_the_learners_of_the_page_pass_their_checks(name):
     """They are of a module, whose classes can be pickled."""
-    examples = doctest.DocTestParser().get_examples(PAGE.read_text(encoding="utf-8"))
+    text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    examples = doctest.DocTestParser().get_examples(text)
     module = sys.modules["page"] = types.ModuleType("page")
     for example in examples:
         if example.source.startswith(("from ", "import ", "def ", "class ", "@")):
