@@ -89,7 +89,7 @@ def test_the_commands_of_a_page_run_as_printed(page, tables):
 
 def test_four_commands_lead_to_a_page_with_groups_card_and_budget(tables):
     """Of a table of persons with three classes, of which one is rare: each command as the page prints it."""
-    found = FOUND["docs/tables.md"]
+    found = FOUND["docs/model_page.md"]
     start = found.index("dpfast report --about-template --out about.toml") - 1
     for command in found[start : start + 4]:
         assert command_line.run(shlex.split(command)[1:]).exit_code == 0, command
