@@ -18,8 +18,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bins.h"
 #include "bits.h"
 #include "capped_scaling.h"
+#include "cells.h"
 #include "classes.h"
 #include "codes.h"
 #include "cover.h"
@@ -31,6 +33,7 @@
 #include "levels.h"
 #include "logistic.h"
 #include "measure.h"
+#include "multiplicative_weights.h"
 #include "net.h"
 #include "noise.h"
 #include "reals.h"
@@ -38,6 +41,7 @@
 #include "scores.h"
 #include "signs.h"
 #include "sparse_vector.h"
+#include "texts.h"
 #include "trees.h"
 #include "unit_rows.h"
 
@@ -761,12 +765,128 @@ static void codes_match(bool measuring) {
     rows = zeros(CODE_ROWS / 64, 8);
 }
 
+/* ---- cells of tables -------------------------------------------------- */
+
+enum { CELLS = 1 << 14 };
+
+/* Numbers, some of them whole, too large, too small, zero or missing. */
+static double *numbers(void) {
+    double *number = zeros(CELLS, 8);
+    uint64_t state = 13;
+    for (size_t i = 0; i < CELLS; i++) {
+        const double whole = (double)(int64_t)(mix(&state) % 2001) - 1000;
+        const double wide = ldexp(whole, (int)(mix(&state) % 120) - 60);
+        number[i] = i % 7 == 0 ? NAN : i % 3 == 0 ? whole : i % 3 == 1 ? whole / 64 : wide;
+    }
+    return number;
+}
+
+static void bins_count(bool measuring) {
+    enum { EDGES = 300 };
+    static double *number, *edge;
+    static uint8_t *narrow;
+    static uint16_t *wide;
+    if (measuring) {
+        dpf_bins_count8(number, CELLS, edge, 200, 255, narrow);
+        dpf_bins_count16(number, CELLS, edge, EDGES, 999, wide);
+        return;
+    }
+    number = numbers(), edge = zeros(EDGES, 8), narrow = zeros(CELLS, 1), wide = zeros(CELLS, 2);
+    for (size_t k = 0; k < EDGES; k++) edge[k] = 0.25 * (double)k - 20;
+}
+
+static void cells_of_numbers(bool measuring) {
+    static double *number;
+    static int64_t *code, *count, *start, *seen, *again;
+    static uint8_t *year;
+    static int32_t *compact;
+    static uint16_t *value, *out;
+    if (measuring) {
+        const dpf_cells_values values = {start, value, 3, NULL, 0};
+        dpf_cells_of_numbers(number, CELLS, code);
+        seen[0] = dpf_cells_bytes(code, CELLS);
+        dpf_cells_survey(code, 8, CELLS, year, count);
+        dpf_cells_count(code, 8, CELLS, &values, 3, seen + 1);
+        dpf_cells_take(code, 8, CELLS, &values, true, out);
+        for (size_t i = 0; i < CELLS; i++) number[i] = (double)(i % 5000);
+        dpf_cells_of_numbers(number, CELLS, again);
+        dpf_cells_compact(again, CELLS, 4, compact);
+        dpf_cells_expand(compact, 4, CELLS, again);
+        return;
+    }
+    number = numbers(), code = zeros(CELLS, 8), again = zeros(CELLS, 8), compact = zeros(CELLS, 4), out = zeros(CELLS, 2);
+    count = zeros(DPF_CELLS_SURVEYED, 8), year = zeros(DPF_CELLS_DATES, 1), seen = zeros(4, 8);
+    start = zeros(3, 8), value = zeros(3, 2);
+    start[1] = DPF_CELLS_ZERO, start[2] = DPF_CELLS_MISSING, value[1] = 1, value[2] = 2;
+    for (size_t i = 0; i < DPF_CELLS_DATES; i++) year[i] = (uint8_t)(i / 366);
+}
+
+static void texts_kinds(bool measuring) {
+    static const char *const form[] = {"",     "NA",         " 12.5e-3 ",  "-.5",      "2020-02-29", "2021-02-29 x",
+                                       "word", "1999-12-31T", "3 Jan 2020", "1,234.5",  "inf",        "\xc2\xa0word\xe2\x80\x83"};
+    enum { FORMS = sizeof form / sizeof *form, TEXTS = 1 << 12 };
+    static uint8_t *text, *kind;
+    static int64_t *ends;
+    static int32_t *day;
+    if (measuring) {
+        const uint64_t mark[] = {UINT64_C(2) << 56 | (uint64_t)'A' << 8 | 'N', 0};
+        day[TEXTS] = dpf_texts_kinds(text, ends, NULL, TEXTS, mark, 2, kind, day);
+        return;
+    }
+    text = zeros(TEXTS * 16, 1), ends = zeros(TEXTS + 1, 8), kind = zeros(TEXTS, 1), day = zeros(TEXTS + 1, 4);
+    for (size_t i = 0; i < TEXTS; i++) {
+        const char *chosen = form[i % FORMS];
+        const size_t size = strlen(chosen);
+        memcpy(text + ends[i], chosen, size);
+        ends[i + 1] = ends[i] + (int64_t)size;
+    }
+}
+
+static void grid_of_reals(bool measuring) {
+    static double *x, *ends;
+    static int64_t *sum;
+    static int32_t *q;
+    if (measuring) {
+        sum[0] = dpf_grid_sum(x, true, CELLS, 20);
+        dpf_grid(x, true, CELLS, 16, q, ends, ends + 1);
+        return;
+    }
+    x = reals_below(CELLS, 1.5), q = zeros(CELLS, 4), ends = zeros(2, 8), sum = zeros(1, 8);
+}
+
+static void weights_play(bool measuring) {
+    enum { ROUNDS = 20, EXPERTS = 1501 };
+    static float *loss;
+    static int32_t *total;
+    static uint64_t *sums;
+    static int64_t *expert;
+    if (measuring) {
+        dpf_losses losses = {.kind = DPF_LOSSES_FLOAT, .values = loss, .stride = EXPERTS, .high = 1 << 16, .unit = 1 << 16};
+        dpf_weights weights = {.narrow = total, .d = EXPERTS, .block = DPF_WEIGHTS_BLOCK, .exponent = 0x1p-18,
+                               .rate = 46.166241308446828f, .sums = sums, .drawn = -1};
+        dpf_weights_coin coin;
+        size_t row = 0;
+        dpf_weights_settle(&weights);
+        expert[ROUNDS] = dpf_weights_play(&rng, &weights, &losses, 1, &row, ROUNDS, expert, &coin);
+        expert[ROUNDS + 1] = weights.paid;
+        return;
+    }
+    uint64_t state = 14;
+    loss = zeros(ROUNDS * EXPERTS, 4), total = zeros(EXPERTS, 4), sums = zeros(2, 8), expert = zeros(ROUNDS + 2, 8);
+    for (size_t i = 0; i < ROUNDS * EXPERTS; i++) loss[i] = (float)(mix(&state) >> 40) * 0x1p-24f;
+}
+
 /* ---- which ------------------------------------------------------------ */
 
 static const struct {
     const char *name;
     void (*kernel)(bool measuring);
 } kernels[] = {
+    {"bins_count", bins_count},
+    {"cells_of_numbers", cells_of_numbers},
+    {"texts_kinds", texts_kinds},
+    {"grid_of_reals", grid_of_reals},
+    {"weights_play", weights_play},
     {"bits_pack", bits_pack},
     {"bits_transpose", bits_transpose},
     {"bits_positional_popcount", bits_positional_popcount},
