@@ -41,6 +41,7 @@ from dpfast.tables.columns import Date, Numeric, refuse_lacking, text_of
 from dpfast.tables.dates import ORDERS, with_iso_dates
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.encoding import Encoding
+from dpfast.tables.forms import COMMA
 from dpfast.tables.objects import Fault
 
 LINE, LINE_OF_COLUMN = 1 << 22, 32  # bytes; a line of c columns may have 32 c
@@ -432,7 +433,9 @@ def encode_csv(file, schema, label, storage, unit=None):
     try:
         if label is not None and {*map(text_of, label._known)} & {*schema.missing_values}:
             return _fill_encoding(file, encoded, {}, False)  # what marks a gap elsewhere is a label
-        return _fill_encoding(file, encoded, {column.name: _type_of(column) for column in schema.columns}, True)
+        return _fill_encoding(
+            file, encoded, {column.name: _type_of(column, file.decimal) for column in schema.columns}, True
+        )
     except (Unparsed, Fault):
         file.refuse_ragged()
     try:  # as text, cell by cell: slow, only to find the cell at fault; a single cell must not choose how all are read
@@ -456,14 +459,16 @@ def _fill_encoding(file, encoded, types, marked):
 def _replace_marks(texts, decimal):
     """Return texts with a point in numbers with this decimal mark, each by itself.
 
-    If the mark is a comma, points before three digits are separators of thousands. Other numbers with a point, which
-    this decimal mark excludes, become texts that are none.
+    If the mark is a comma, points before three digits are separators of thousands, beside a currency or a unit, too.
+    Other numbers with a point, which this decimal mark excludes, become texts that are none.
     """
     if decimal == ",":
-        thousands = pc.fill_null(pc.match_substring_regex(texts, _THOUSANDS), False)
-        texts = pc.if_else(thousands, pc.replace_substring(pc.replace_substring(texts, ".", ""), ",", "."), texts)
-        other = pc.if_else(thousands, pa.scalar(None, texts.type), texts)
-        return pc.coalesce(_with_decimal_points(other, decimal), texts)
+        found = pc.fill_null(pc.match_substring_regex(texts, COMMA), False)
+        written = pc.replace_substring(texts, ".", "")
+        written = pc.replace_substring_regex(written, r",([0-9]{3})([^0-9]|$)", r".\10\2")  # no thousands
+        written = pc.if_else(found, pc.replace_substring(written, ",", "."), pa.scalar(None, texts.type))
+        other = pc.if_else(found, pa.scalar(None, texts.type), texts)
+        return pc.coalesce(written, _with_decimal_points(other, decimal), texts)
     return _with_decimal_points(texts, decimal)
 
 
@@ -476,17 +481,17 @@ def _with_decimal_points(texts, decimal):
     return pc.if_else(with_mark, pc.replace_substring(texts, decimal, "."), other)
 
 
-_THOUSANDS = r"^\s*[-+]?[0-9]{1,3}(\.[0-9]{3})+(,[0-9]*)?\s*$"
-
-
 def _number(mark):
     """Return the pattern of numbers that contain this decimal mark."""
     mark = re.escape(mark)
     return rf"^\s*[-+]?([0-9]+{mark}[0-9]*|{mark}[0-9]+)([eE][-+]?[0-9]+)?\s*$"
 
 
-def _type_of(column):
-    return pa.float64() if isinstance(column, Numeric) else PLAIN if isinstance(column, Date | Discovered) else TEXT
+def _type_of(column, decimal):
+    """Return the type as which a column is read; only numbers with a decimal point are read as such."""
+    if isinstance(column, Numeric) and decimal == ".":
+        return pa.float64()
+    return PLAIN if isinstance(column, Numeric | Date | Discovered) else TEXT
 
 
 # ---- numbers ---------------------------------------------------------------------------------------------------------

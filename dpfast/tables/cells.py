@@ -265,9 +265,8 @@ def _distinct_cells(array: pa.Array) -> tuple[np.ndarray, list[str]]:
     if some[texts.NUMBER]:
         of_kind = kinds == texts.NUMBER
         codes[of_kind] = number_codes(_floats(array.filter(pa.array(of_kind)).cast(pa.float64())))
-    if some[texts.FORM]:
-        _read(codes, array, kinds == texts.FORM, _numbers_in_a_form)
     if some[texts.FORM] or some[texts.NAMED]:
+        _read(codes, array, kinds >= texts.NAMED, _numbers_in_a_form)
         _read(codes, array, (codes == MISSING) & (kinds >= texts.NAMED), _dates_in_a_form)
     left = (codes == MISSING) & (kinds != texts.MISSING)
     if not left.any():

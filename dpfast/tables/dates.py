@@ -6,8 +6,9 @@ Only forms that mean the same in every country are read here; the order of the n
 *Days.* 31.12.2020 and 31.12.20; 2020/12/31, 2020.12.31 and 2020-1-5; 5 January 2020, 05-Jan-2020, 05-Jan-20, 05Jan2020
 and 5 de enero de 2020; Jan 05, 2020; 2020-Jan-05; 20200105T1030.
 
-*Longer times* have the date on which they begin: 2020-03, 03/2020, Mar 2020 and Mar-20 are months, 2020-Q1, Q1 2020 and
-1Q20 quarters, 2020-W05 and 2020-W05-2 weeks and days of ISO 8601.
+*Longer times* have the date on which they begin: 2020-03, 03/2020, Mar 2020 and Mar-20 are months, and so is 2020m3 of
+Stata and Eurostat; 2020-H1 and H1 2020 are half years, 2020-Q1, Q1 2020 and 1Q20 quarters, 2020-W05 and 2020-W05-2
+weeks and days of ISO 8601.
 
 A year of two digits is 1969 to 2068, as in POSIX: from PIVOT on it is one of the last century. Names of months are
 those of LANGUAGES, in which no name stands for two months.
@@ -88,6 +89,7 @@ _TEXTS = (  # dates without time and weekday
     rf"{_NAME}\.?[ -][0-9]{{1,2}}(?:st|nd|rd|th)?(?:,? ?|[ -])[0-9]{{4}}|{_NAME}\.? [0-9]{{1,2}}, '?[0-9]{{2}}",
     rf"{_NAME}\.?(?: |, |-| de )[0-9]{{4}}|{_NAME}(?:-| ?')[0-9]{{2}}",
     rf"[0-9]{{4}}[- ]?{_NAME}(?:[- ]?[0-9]{{1,2}})?|{_USUAL}[-/][0-9]{{2}}|[0-9]{{1,2}}/{_USUAL}",
+    rf"{_USUAL}[Mm][0-9]{{1,2}}|{_USUAL}-?[Hh][12]|[Hh][12][ /-]{_USUAL}",
     r"[0-9]{4}[- ]?[Qq][1-4]|[Qq][1-4][ /-]?[0-9]{4}|[1-4][Qq][ /-]?(?:[0-9]{4}|[0-9]{2})",
     r"[0-9]{4}-?W[0-9]{2}(?:-?[1-7])?|[0-9]{8}T[0-9]{2,6}(?:[.][0-9]+)?(?:Z|[+-][0-9:]+)?",
 )
@@ -98,7 +100,7 @@ DATE = re.compile(
     rf"(?:{_BEFORE})?(?:(?:{'|'.join(_TEXTS)})(?:{_AFTER}|$)|{_NAME} +[0-9]{{1,2}}{_BETWEEN})".replace("$", r"\Z")
 )
 _FIRST = re.compile(f"{_LETTER}+")
-_FIRST_WORDS = {*MONTHS, *(each.partition("-")[0] for each in _WEEKDAYS.split()), "q"}  # in small letters
+_FIRST_WORDS = {*MONTHS, *(each.partition("-")[0] for each in _WEEKDAYS.split()), "q", "h"}  # in small letters
 _LETTERS, _NTH = f"({_NAME})", "(?:st|nd|rd|th|er)?"
 _READ = [  # what is read of a text in small letters without time and weekday: year, and what comes after it
     (re.compile(pattern), order)
@@ -115,6 +117,9 @@ _READ = [  # what is read of a text in small letters without time and weekday: y
         (rf"([0-9]{{4}})[- ]?{_LETTERS}", "ym"),
         (r"([0-9]{4})[-/]([0-9]{2})", "ym"),
         (r"([0-9]{1,2})/([0-9]{4})", "my"),
+        (r"([0-9]{4})m([0-9]{1,2})", "ym"),
+        (r"([0-9]{4})-?h([12])", "yh"),
+        (r"h([12])[ /-]([0-9]{4})", "hy"),
         (r"([0-9]{4})[- ]?q([1-4])", "yq"),
         (r"q([1-4])[ /-]?([0-9]{4})", "qy"),
         (r"([1-4])q[ /-]?([0-9]{4}|[0-9]{2})", "qy"),
@@ -164,6 +169,8 @@ def _date(part):
         return date.fromisocalendar(year, int(part["w"]), int(part["k"] or 1))
     if "q" in part:
         return date(year, 3 * int(part["q"]) - 2, 1)
+    if "h" in part:
+        return date(year, 6 * int(part["h"]) - 5, 1)
     month = int(part["m"]) if part["m"].isdecimal() else MONTHS[part["m"]]
     return date(year, month, int(part.get("d", 1)))
 

@@ -3,11 +3,14 @@
 Only forms that mean the same in every country are read here. 1,234 does not: whether a comma is a decimal mark has to
 be declared.
 
-They are 1,234.50 and 1.234,50, where both marks occur; 1,234,567 and 1'234'567; a number beside a currency, where three
-digits after a mark are thousands, as in $1,200; a number with a percent sign or a unit of UNITS, such as 50.2 kg; a
-number in parentheses, which is negative, and in which three digits after a comma are thousands, as in (1,234); a time
-of day, such as 13:05 or 1:05 pm, as a number of hours; a duration, such as 2 days 13:05:00 or P2DT13H5M, as a number of
-seconds; and an interval, such as (0, 10], as the number where it begins.
+They are 1,234.50 and 1.234,50, where both marks occur; 1,234,567 and 1'234'567; a number beside a currency, a symbol or
+one of CODES, where three digits after a mark are thousands, as in $1,200 and 1.200.000 EUR; a number with a percent
+sign or a unit of UNITS, such as 50.2 kg; a number in parentheses, which is negative, and in which three digits after a
+comma are thousands, as in (1,234); an amount with its minus at the end, as in 1.234,56-; a time of day or a duration,
+such as 13:05, 1:05 pm or 45:10, as a number of hours, or of what else its first number counts, and the pace 4:30/km
+alike; a duration such as 2 days 13:05:00 or P2DT13H5M, as a number of seconds; an interval, such as (0, 10], as the
+number where it begins; and degrees with a letter of the compass, such as 48.2082 N and 16\u00b022'30"W, which are
+negative in the south and in the west.
 """
 
 import re
@@ -17,37 +20,63 @@ UNITS = (
     *("hr", "hrs", "hour", "hours", "day", "days", "week", "weeks", "month", "months", "yr", "yrs", "year", "years"),
     *("km/h", "mph", "m/s", "kb", "mb", "gb", "tb", "kw", "kwh", "hz", "khz", "mhz", "ghz", "kcal", "cal", "mmhg"),
     *("mg/dl", "mmol/l", "bpm", "px", "°c", "°f", "°", "m²", "m2", "km²", "sqft", "ha", "minutes", "seconds", "miles"),
+    *("y", "yo", "y/o", "pcs", "wh", "mwh", "kj", "mj", "bar", "mbar", "hpa", "kpa", "psi", "rpm", "ppm", "ppb", "db"),
+    *("dl", "mcg", "µg", "ug", "iu", "u/l", "iu/l", "iu/ml", "g/dl", "g/l", "mg/l", "µg/l", "ug/l", "ng/ml", "pg/ml"),
+    *("µmol/l", "umol/l", "nmol/l", "mmol/mol", "meq/l", "ml/min", "l/min", "kg/m²", "kg/m2", "w/m²", "w/m2", "m³"),
+    *("ft²", "ft2", "sqm", "l/h", "kn", "kts", "knots", "acres"),
+)
+CODES = (  # of currencies, in capitals
+    "USD|EUR|GBP|JPY|CHF|CAD|AUD|NZD|CNY|RMB|HKD|SGD|TWD|INR|KRW|SEK|NOK|DKK|ISK|PLN|CZK|HUF|RON|BGN|TRY|RUB|UAH|BRL"
+    "|MXN|ARS|CLP|COP|PEN|ZAR|NGN|KES|EGP|ILS|AED|SAR|THB|IDR|MYR|PHP|VND|PKR"
 )
 _ALONE = "gmlshwvt"  # only after a blank, as 2h is rather a name
 _PLAIN = r"[0-9]+\.?[0-9]*|\.[0-9]+"
 _BOTH = r"[0-9]{1,3}(?:,[0-9]{3})+\.[0-9]+|[0-9]{1,3}(?:\.[0-9]{3})+,[0-9]+"
 _THOUSANDS = r"[0-9]{1,3}(?:,[0-9]{3}){2,}|[0-9]{1,3}(?:['\x{2019}\x{a0}\x{202f}][0-9]{3})+(?:[.,][0-9]+)?"
+_POINTS = r"[0-9]{1,3}(?:\.[0-9]{3}){2,}"  # beside a currency or a unit
 _ONE_MARK = r"[0-9]{1,3}[.,][0-9]{3}|[0-9]+,[0-9]{1,2}"  # beside a currency
 _DECIMAL = r"[0-9]+,(?:[0-9]{1,2}|[0-9]{4,})"  # beside a unit
-_SIGN, _MINUS, _CURRENCY = r"[-+\x{2212}]?", r"\x{2212}", r"[$\x{20ac}\x{a3}\x{a5}]"
-_BLANK = r"[ \x{a0}\x{202f}]?"
+_SIGN, _MINUS, _BLANK = r"[-+\x{2212}]?", r"\x{2212}", r"[ \x{a0}\x{202f}]?"
+_SYMBOLS = "$\u20ac\xa3\xa5\u20b9\u20a9\u20bd\u20ba\u20aa\u0e3f"
+_OTHERS = "z\u0142|K\u010d"
+_CURRENCY = rf"(?:(?:R|US|A|C|NZ|HK|S)?[{_SYMBOLS}]|{CODES}|kr\.?|{_OTHERS}|Rs\.?)"
 _UNIT = "(?i:%|" + "|".join(map(re.escape, sorted(UNITS, key=len, reverse=True))) + ")"
-_LONE = rf"[ \x{{a0}}][{_ALONE}]"
-_TIME = r"[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?: ?(?i:[ap]\.?m\.?))?|[0-9]{1,2} ?(?i:[ap]\.?m\.?)"
+_LONE = rf"[ \x{{a0}}](?:[{_ALONE}]|m3)"  # 2010m3 is a month
+_CLOCKS = r"[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?"
+_PACE = rf"{_BLANK}(?:min)?{_BLANK}/{_BLANK}(?:km|mi|mile|100{_BLANK}m)"
+_TIME = rf"{_CLOCKS} ?(?i:[ap]\.?m\.?)|[0-9]{{1,2}} ?(?i:[ap]\.?m\.?)|[0-9]{{0,2}}{_CLOCKS}(?:{_PACE})?"
 _DURATION = r"[-+]?[0-9]+ days?,? [-+]?[0-9]{1,2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?"
 _ISO_DURATION = r"-?P(?:[0-9]+D)?(?:T(?:[0-9]+H)?(?:[0-9]+M)?(?:[0-9]+(?:\.[0-9]+)?S)?)?"
 _FLOAT = r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?"
 _INTERVAL = rf"[(\[](?:{_FLOAT}|-inf), +(?:{_FLOAT}|inf)[)\]]"
+_PART, _MINUTES, _SECONDS = r"[0-9]{1,3}(?:[.,][0-9]+)?", "['\u2032\u2019]", "(?:[\"\u2033\u201d]|'')"
+_COMPASS = (
+    rf"[0-9]{{1,3}}[.,][0-9]{{3,}} ?[NSEW]"
+    rf"|{_PART} ?\xb0 ?(?:{_PART} ?{_MINUTES} ?(?:{_PART} ?{_SECONDS} ?)?)?[NSEW]"
+)
 _SIGNED = (
     rf"{_SIGN}(?:{_BOTH}|{_THOUSANDS})|{_MINUS}(?:{_PLAIN})"
-    rf"|{_SIGN}(?:{_PLAIN}|{_BOTH}|{_THOUSANDS}|{_DECIMAL})(?:{_BLANK}{_UNIT}|{_LONE})"
-    rf"|{_SIGN}{_CURRENCY}{_BLANK}{_SIGN}(?:{_PLAIN}|{_BOTH}|{_THOUSANDS}|{_ONE_MARK})"
-    rf"|{_SIGN}(?:{_PLAIN}|{_BOTH}|{_THOUSANDS}|{_ONE_MARK}){_BLANK}{_CURRENCY}"
+    rf"|{_SIGN}(?:{_PLAIN}|{_BOTH}|{_THOUSANDS}|{_POINTS}|{_DECIMAL})(?:{_BLANK}{_UNIT}|{_LONE})"
+    rf"|{_SIGN}{_CURRENCY}{_BLANK}{_SIGN}(?:{_PLAIN}|{_BOTH}|{_THOUSANDS}|{_POINTS}|{_ONE_MARK})"
+    rf"|{_SIGN}(?:{_PLAIN}|{_BOTH}|{_THOUSANDS}|{_POINTS}|{_ONE_MARK}){_BLANK}{_CURRENCY}"
+    rf"|(?:[0-9]*\.[0-9]+|{_BOTH}|{_THOUSANDS})[-{_MINUS}]"
 )
 _AMOUNTS = rf"{_PLAIN}|{_BOTH}|{_THOUSANDS}|[0-9]{{1,3}},[0-9]{{3}}"
 _NEGATIVE = rf"(?:{_CURRENCY}{_BLANK})?\((?:{_CURRENCY}{_BLANK})?(?:{_AMOUNTS})(?:{_BLANK}(?:%|{_CURRENCY}))?\)"
 _NEGATIVE += rf"(?:{_BLANK}(?:%|{_CURRENCY}))?"
 # for Arrow, whose regular expressions are those of RE2
-NUMBER = rf"^(?:{_SIGNED}|{_NEGATIVE}|{_TIME}|{_DURATION}|{_ISO_DURATION}|{_INTERVAL})$"
-_CLOCK = re.compile(r"([0-9]{1,2})(?::([0-9]{2}))?(?::([0-9.]+))?(?: ?([apAP])\.?[mM]\.?)?")
+NUMBER = rf"^(?:{_SIGNED}|{_NEGATIVE}|{_TIME}|{_DURATION}|{_ISO_DURATION}|{_INTERVAL}|{_COMPASS})$"
+_WITH_COMMA = r"[0-9]{1,3}(?:\.[0-9]{3})+(?:,[0-9]*)?|[0-9]+,[0-9]*"
+_LATER = rf"[-{_MINUS}]|{_BLANK}(?:{_UNIT}|{_CURRENCY})|{_LONE}| ?[NSEW]"
+# numbers by themselves or in such a form, whose decimal mark is a comma, with three digits after each point
+COMMA = rf"^\s*[-+({_MINUS}]{{0,2}}(?:{_CURRENCY}{_BLANK})?[-+({_MINUS}]{{0,2}}(?:{_WITH_COMMA})(?:{_LATER})?\)?"
+COMMA += rf"(?:{_BLANK}(?:%|{_CURRENCY}))?\s*$"
+_CLOCK = re.compile(r"([0-9]{1,4})(?::([0-9]{2})(?::([0-9.]+))?(?:[^0-9:]*/.*)?)?(?: ?([apAP])\.?[mM]\.?)?")
 _DAYS = re.compile(r"([-+]?[0-9]+) days?,? ([-+]?)([0-9]{1,2}):([0-9]{2}):([0-9.]+)")
 _ISO = re.compile(r"(-?)P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:([\d.]+)S)?)?")
 _START = re.compile(rf"[(\[]({_FLOAT}|-inf), +[^,]*[)\]]")
+_DEGREES = re.compile(rf"({_PART}) ?\xb0? ?(?:({_PART}) ?{_MINUTES} ?(?:({_PART}) ?{_SECONDS} ?)?)?([NSEW])")
+_MONEY = re.compile(_CURRENCY)
 _AMOUNT = re.compile(r"[0-9.,'\u2019\u00a0\u202f]*[0-9.]")
 NAN = float("nan")
 
@@ -57,8 +86,8 @@ def number_of(text: str) -> float:
     if clock := _CLOCK.fullmatch(text):
         hours, minutes, seconds, half = int(clock[1]), int(clock[2] or 0), float(clock[3] or 0), clock[4]
         if half:
-            hours = hours % 12 + 12 * (half in "pP") if 1 <= hours <= 12 else 24
-        return hours + minutes / 60 + seconds / 3600 if hours < 24 and minutes < 60 > seconds else NAN
+            hours = hours % 12 + 12 * (half in "pP") if 1 <= hours <= 12 else NAN
+        return hours + minutes / 60 + seconds / 3600 if minutes < 60 > seconds else NAN
     if duration := _DAYS.fullmatch(text):
         time = 3600 * int(duration[3]) + 60 * int(duration[4]) + float(duration[5])
         return 86400 * int(duration[1]) + (-time if duration[2] == "-" else time)
@@ -68,19 +97,27 @@ def number_of(text: str) -> float:
         return NAN if text.endswith(("P", "T")) else -size if duration[1] else size
     if interval := _START.fullmatch(text):
         return float(interval[1])
-    digits = _AMOUNT.search(text)
+    if degrees := _DEGREES.fullmatch(text):
+        parts = [float((each or "0").replace(",", ".")) for each in degrees.groups()[:3]]
+        size = parts[0] + parts[1] / 60 + parts[2] / 3600
+        return -size if degrees[4] in "SW" else size
+    bare = _MONEY.sub("", text)
+    digits = _AMOUNT.search(bare)
     if digits is None:
         return NAN
-    amount, negative = digits[0], "(" in text
-    beside = (negative and "," in amount) or bool(re.search("[$\u20ac\u00a3\u00a5]", text))
+    amount, negative = digits[0], "(" in bare
+    beside = (negative and "," in amount) or bare != text
     marks = [mark for mark in amount if mark in ".,"]
     if marks.count(",") and marks.count("."):
         amount = amount.replace("," if marks[-1] == "." else ".", "").replace(",", ".")
-    elif len(marks) == 1 and beside and len(re.split("[.,]", amount)[1]) == 3 and amount[0] not in ".,":
+    elif beside and re.fullmatch("[0-9]{1,3}[.,][0-9]{3}", amount):
         amount = re.sub("[.,]", "", amount)
+    elif marks.count(".") > 1:
+        amount = amount.replace(".", "")
     elif marks.count(",") == 1:
         amount = amount.replace(",", ".")
     else:
         amount = amount.replace(",", "")
     value = float(re.sub("['\u2019\u00a0\u202f]", "", amount))
-    return -value if negative or re.search("[-\u2212]", text[: digits.start()]) else value
+    minus = bare[: digits.start()] + bare[-1]
+    return -value if negative or "-" in minus or "\u2212" in minus else value
