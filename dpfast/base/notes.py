@@ -12,7 +12,7 @@ from dpfast.tables.naming import NAMELESS, alike, listed, suggests_person
 
 WITHOUT_LABEL = "Rows without a label (an empty cell, NA, NULL or ?), if any, were left out."
 MOST_NOTES = 10  # lines that are printed
-_MOST = 0.5  # of the rows
+_MOST, _MANY = 0.5, 0.1  # of the rows
 _CODES = " Codes such as 01234 are numbers there, too; declare them as a category if they are names."
 
 
@@ -94,13 +94,15 @@ def _of_columns(encoder):
             f"{listed(nameless)} had no name. If it numbers the rows, as an index does, leave it out: --ignore "
             f"{nameless[0]!r}, or drop it."
         )
-    rest = {name: share for name, share in encoder.other_.items() if _MOST < share < 1}
-    if rest:
-        shares = listed([f"{name} (about {share:.0%} of the rows)" for name, share in rest.items()])
-        yield (
-            f"Most cells of {shares} hold nothing that was discovered, and share a few codes: declare the range or the "
-            "values in a schema, or give more rows or a larger epsilon."
-        )
+    texts = {column.name for column in columns if any(each.values for each in column.code_columns())}
+    beside = " These may be rare words, or numbers and dates among words."
+    for how, least, most, of, may in (("Most", _MOST, 1, encoder.other_, ""), ("Many", _MANY, _MOST, texts, beside)):
+        rest = [(name, share) for name, share in encoder.other_.items() if least < share <= most and name in of]
+        if rest := [f"{name} (about {share:.0%} of the rows)" for name, share in rest if share < 1]:
+            yield (
+                f"{how} cells of {listed(rest)} hold nothing that was discovered, and share a few codes.{may} Declare "
+                "the range or the values in a schema, or give more rows or a larger epsilon."
+            )
 
 
 def warn_of_lost(model: Any) -> None:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from dpfast.tables.naming import listed, visible
+from dpfast.tables.naming import visible
 
 from .commands import App
 from .files import read_above
@@ -50,7 +50,8 @@ def draft(
     with reporting("nothing was written"):
         from dpfast.files.encodings import read_frame
         from dpfast.tables import Label, Schema
-        from dpfast.tables.drafts import LOOK, almost_numeric, remarks
+        from dpfast.tables.drafts import LOOK
+        from dpfast.tables.remarks import odd_remarks, remarks
 
         with errors.status(f"reading {data}"):
             text = {"separator": separator, "decimal": decimal, "encoding": encoding, "dates": dates, "sheet": sheet}
@@ -58,11 +59,8 @@ def draft(
             target = label if above is None else Label(label, above=read_above(above))  # type: ignore[arg-type]
             schema = Schema.draft(frame, target, missing=missing)
         typer.echo(_HEAD.format(data=Path(data).name) + schema.to_toml(), nl=False)
-        for name, odd in almost_numeric(schema, frame, missing).items():
-            options = " ".join(f"--missing {text!r}" for text in odd)
-            remark = f"column {name!r} has numbers and {listed(odd)}: if that means missing, add {options} here"
-            typer.echo(visible(remark), err=True)
-        for remark in remarks(schema, frame.slice(0, LOOK), missing, decimal):
+        found = odd_remarks(schema, frame, missing) + remarks(schema, frame.slice(0, LOOK), missing, decimal)
+        for remark in found:
             typer.echo(visible(remark), err=True)
 
 

@@ -32,6 +32,7 @@ MOST_WORDS = 250  # discovered for one column
 FEW = 0.02  # there are edges beyond the cells that hold rows, unless clearly less than this share is in none of them
 SOME = 0.1  # a column of texts has numbers, or dates, if at least this share of the counted rows has them
 SECOND = 6.0  # deviations from which numbers or dates are beside other cells of a column of texts, as columns are many
+FEW_BESIDE = 0.03  # and the share of the rows from which these have codes of their own
 NUMBERS = 1 / 3  # a column of texts has no words but those found, if this share of the rows is seen to have numbers
 COMMON = 32  # a word is common if one in so many rows has it; where none could be published, other words are grouped
 _MOST_EDGES = 4 * BINS  # of the numbers or dates of a column
@@ -83,6 +84,9 @@ class ColumnFacts:
         self._groups: tuple = ()
         if noisy is None:
             return
+        self._missing = noisy[SURVEYED_MISSING] if noisy[SURVEYED_MISSING] > SURE * self._noise else 0.0
+        if self._missing and self._total - self.known() < SURE * self._noise:
+            return  # what else is clear of noise is noise
         ends, days = _all_ends()
         reads = column.reads if isinstance(column, Discovered) else "number"
         if reads != "date":
@@ -91,7 +95,6 @@ class ColumnFacts:
             self.dates = Part(noisy[SURVEYED_DATES:SURVEYED_MISSING], self._noise, days, _day, True)
         parts = [None if part is None or not part.rows else part for part in (self.numbers, self.dates)]
         self.numbers, self.dates = map(self._if_clear, parts, parts[::-1]) if reads == "text" else parts
-        self._missing = noisy[SURVEYED_MISSING] if noisy[SURVEYED_MISSING] > SURE * self._noise else 0.0
 
     def _numbers(self, noisy, ends):
         """Return the numbers of the column, which are whole by its type, or if no others are clear of noise."""
@@ -116,10 +119,12 @@ class ColumnFacts:
 
         Beside more of the others, or words, they must be clear of the noise of all cells of all columns.
         """
-        if part is None or part.every <= SOME * self._total:
+        if part is None:
             return None
         second = self._words or (other is not None and other.rows > part.rows)
-        return part if not second or part.rows > SECOND * self._noise * math.sqrt(part.held) else None
+        sure = part.rows > SECOND * self._noise * math.sqrt(part.held)
+        many = part.every > (FEW_BESIDE if sure else SOME) * self._total
+        return part if many and (sure or not second) else None
 
     @property
     def counted(self) -> bool:

@@ -234,6 +234,8 @@ class CsvFile:
         for place, row in self.rows_with_places():
             if len(row) != len(self.names):
                 hint = "; a quote before it may not be closed" if any("\n" in cell for cell in row) else ""
+                if not hint and self._before is None and len(row) > len(self.names):
+                    hint = ". If the header is a later line than the first one, remove what comes before it"
                 raise ValueError(f"{place} has {len(row)} cells, the header row {len(self.names)}{hint}")
 
     def count(self):
@@ -379,7 +381,7 @@ def header_of(lines, separator, decimal="."):
         likely = {"\t": "tab"}.get(likely, likely)
         raise ValueError(
             f"the header row has only one column, {names[0]!r}; columns must be separated by {what}, unless another "
-            f"separator= (--separator) is given: {likely!r} may be right"
+            f"separator= (--separator) is given: {likely!r} may be right. If that line is not the header, remove it"
         )
     return distinguish_names(names), bool(said) + rows.line_num, separator
 

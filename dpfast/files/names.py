@@ -65,7 +65,7 @@ def refuse_label(path, label):
 
 
 _SPARSE = (".svm", ".svmlight", ".libsvm")
-_TEXT = (".csv", ".tsv", ".txt", ".data")
+_TEXT = (".csv", ".tsv", ".txt", ".data", ".dat")
 _WORKBOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 _ENDINGS = (*_TEXT, ".parquet", *_SPARSE, ".npz", *_WORKBOOKS)
 WANTED_NAME = (

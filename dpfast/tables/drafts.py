@@ -3,7 +3,6 @@
 Both read all rows and report what they find. Neither is private, and no learner uses them.
 """
 
-import re
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
@@ -15,11 +14,10 @@ import pyarrow.compute as pc
 from dpfast.parts.blocks import slices
 from dpfast.tables.arrow import Frame, days, numbers, texts
 from dpfast.tables.cells import LABEL_MARKS, text_cells
-from dpfast.tables.columns import BINS, Boolean, Category, Column, Date, Numeric, coder, text_of
-from dpfast.tables.dates import ORDERS, iso_dates
+from dpfast.tables.columns import Boolean, Category, Column, Date, Numeric, coder, text_of
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.labels import missing_labels
-from dpfast.tables.naming import NAMELESS, alike, listed, not_there, suggests_code, suggests_person
+from dpfast.tables.naming import listed, not_there, suggests_person
 from dpfast.tables.objects import Fault
 
 # what a draft takes for missing if it occurs
@@ -29,20 +27,10 @@ FORMATS = (  # of dates; None is YYYY-MM-DD. Two digits of a year come first, as
     *(None, "%d.%m.%y", "%d.%m.%Y", "%d/%m/%y", "%m/%d/%y", "%d-%m-%y", "%m-%d-%y"),
     *("%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d"),
 )
-MOST_ODD = 3  # texts in a column of numbers that may mark missing values
-_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,([0-9]{1,2}|[0-9]{4,})")  # not a separator of thousands
 _GLANCE, LOOK = 1000, 100_000  # rows that are read first, and rows that remarks are about
-_NEARLY, _MOST = 0.95, 0.5  # shares of the rows
-_FEW = 20  # values, whatever the number of rows
-_REPEATS, _APART = 1.5, 5  # rows of a value on average, and places for each, of what may be numbers of persons
-_ROWS_OF_ONE = 20  # on average, from which a code is not taken to say whose a row is
-_DATE = re.compile(r"[0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}|[0-9]{1,2}[-/.][0-9]{1,2}[-/.]([0-9]{4}|[0-9]{2})(?![0-9])")
-_SHORT_YEAR = re.compile(r"[0-9]{1,2}[-/.][0-9]{1,2}[-/.][0-9]{2}(?![0-9])")
+NEARLY = 0.95  # of the rows
+FEW = 20  # values, whatever the number of rows
 _YEARS_OF_DATES = 1900, 2100  # of whole numbers such as 20201231
-_DATE_ISO = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_AMOUNT = re.compile(  # a number that is written with separators of thousands, a decimal comma or a unit, or without
-    r"[+-]?[$€£¥]?\s?([0-9]+|[1-9][0-9]{0,2}([ ,.'\u2019\u00a0\u202f][0-9]{3})+)([.,][0-9]+)?\s?[%$€£¥]?"
-)
 
 
 def make_draft(
@@ -54,7 +42,7 @@ def make_draft(
         raise ValueError(not_there(label, frame.names))
     if not frame.n:
         raise ValueError("the table has no rows")
-    marks = _marks(missing)
+    marks = marks_of(missing)
     seen: set[str] = set()
     columns, ignored, classes = [], [], None
     for name in frame.names:
@@ -63,12 +51,12 @@ def make_draft(
         if name == label:
             of_label = tuple(dict.fromkeys((*LABEL_MARKS, *missing)))
             seen = seen.union(*(_marks_in(piece(), of_label) for piece in pieces))
-            classes = _values(name, _values_to_look_at(frame, name), of_label)
+            classes = values_of(name, values_to_look_at(frame, name), of_label)
             continue
         if values is None or np.isnan(values).any():
             seen = seen.union(*(_marks_in(piece(), marks) for piece in pieces))
-        different = _values_to_look_at(frame, name) if values is None else np.unique(values)
-        if suggests_person(name) and len(different) > _FEW:  # whose rows they are is the unit, and nothing to learn
+        different = values_to_look_at(frame, name) if values is None else np.unique(values)
+        if suggests_person(name) and len(different) > FEW:  # whose rows they are is the unit, and nothing to learn
             ignored.append(name)
             continue
         column = _suggest_column(name, different, frame.n, marks) if values is None else _suggest_number(name, values)
@@ -77,151 +65,6 @@ def make_draft(
         else:
             columns.append(column)
     return columns, classes, [mark for mark in marks if mark in seen] or [""], ignored
-
-
-def almost_numeric(schema: Any, table: Any, missing: Sequence[str] = ()) -> dict[str, list[str]]:
-    """Return the columns of a draft that are numbers except for a few texts, and these texts, which may mark gaps."""
-    frame, found = Frame(table), {}
-    text = [column.name for column in schema.columns if isinstance(column, Category | Discovered)]
-    for name in (*text, *schema.ignore):
-        array = _values_to_look_at(frame, name)
-        if _is_text(array.type):
-            values = _values(name, array, _marks(missing))
-            odd = [value for value in values if not _is_number(value) and not _AMOUNT.fullmatch(value)]
-            if 0 < len(odd) <= MOST_ODD and len(values) > 10 * len(odd):
-                found[name] = odd
-    return found
-
-
-def remarks(schema: Any, table: Any, missing: Sequence[str] = (), decimal: str = ".") -> list[str]:
-    """Return texts with what the owner of a table should know of a draft.
-
-    These are labels and values with two spellings, columns that may identify units, numbers and dates that are read as
-    words because of their format, and long tails. Only the first 100,000 rows are read; `missing` is as in `draft`, and
-    `decimal` is the decimal mark with which the table was read.
-    """
-    frame, tails, marks = Frame(table), [], _marks(missing)
-    found, label = [], schema.label.name if schema.label else None
-    spelled = {f"classes of the label {label!r}": (schema.label and schema.label.classes) or ()}
-    spelled |= {
-        f"values of column {each.name!r}": each.values or () for each in schema.columns if isinstance(each, Category)
-    }
-    for what, spellings in spelled.items():
-        if same := alike(spellings):
-            found.append(
-                f"{what} differ only in capitals, blanks or the form of a number: {listed(same)}. If they mean the "
-                "same, write them alike first"
-            )
-    if label is not None and label in frame.names:
-        index, _ = texts(label, frame.column(label), missing_labels(schema.label.classes, schema.missing_values))
-        if lacking := int((index < 0).sum()):
-            found.append(f"{lacking:,} rows have no label in {label!r}, and a fit leaves them out")
-    ends: dict[str, Any] = {each.name: (each.low, each.high) for each in schema.columns if isinstance(each, Numeric)}
-    dates = {each.name for each in schema.columns if isinstance(each, Date | Discovered)}
-    for name in frame.names:
-        array = frame.column(name).slice(0, LOOK)
-        if name == label or pa.types.is_nested(array.type) or pa.types.is_dictionary(array.type):
-            continue
-        values = None
-        words = () if name in ends or not _is_text(array.type) else _values(name, array, marks)
-        if name in ends:
-            values = numbers(name, array, marks)
-            values = values[np.isfinite(values)]
-            if code := _with_leading_zeros(array):
-                found.append(
-                    f"column {name!r} has numbers with leading zeros, such as {code!r}. If they are codes and not "
-                    'amounts, declare them: kind = "category", with their values'
-                )
-                continue
-        elif amount := _amount(words, left := _read_as_words(words)):
-            cure = "write them without separators of thousands and without units first"
-            if decimal == ".":
-                comma = any(_DECIMAL_COMMA.fullmatch(word) for word in left)
-                mark = "the comma is their decimal mark" if comma else f"{cure}; if the comma is the decimal mark"
-                cure = f"{mark}, give --decimal ,"
-            found.append(
-                f"column {name!r} holds numbers of which {_share(words, left)} are read as words, such as {amount!r}: "
-                f"{cure}"
-            )
-            continue
-        elif name not in dates and (order := _dates_order(words, left)):
-            found.append(
-                f"column {name!r} holds dates of which {_share(words, left)} are read as words, such as "
-                f"{next(iter(left))!r}: {order}"
-            )
-            continue
-        if name in dates:
-            continue
-        if (values is None or (values == np.rint(values)).all()) and (
-            told := _remark_on_codes(name, array, words, schema)
-        ):
-            found.append(told)
-            continue
-        if values is not None and values.size:
-            low, high = ends[name]
-            if np.mean(values <= low + (high - low) / BINS) > _MOST:
-                tails.append(name)
-    if tails:
-        found.append(
-            f"most values of these columns fall into the first of {BINS} equal bins: {listed([*map(repr, tails)])}. "
-            "HalfspaceClassifier reads them in finer ones; for other models declare edges, or spacing = "
-            '"quantiles" to have them found privately'
-        )
-    return found
-
-
-def _remark_on_codes(name, array, words, schema):
-    """Return what to do about a column with very many different values, or None; only codes may say whose a row is."""
-    known, different = len(array) - array.null_count, pc.count_distinct(array).as_py()
-    unique = known > _FEW and different > _NEARLY * known
-    how = "is different in nearly every row" if unique else f"has {different:,} different values in {known:,} rows"
-    ignore = f"--ignore {name!r}"
-    counts = pc.value_counts(array.drop_null()).field("counts").to_numpy()
-    is_code = suggests_person(name) or suggests_code(name) or (unique and _are_codes(words))
-    is_code = is_code or _repeats_like_persons(array, words, counts)
-    if unique and NAMELESS.fullmatch(name):
-        return f"column {name!r} {how} and has no name, as an index has none: leave it out: {ignore}"
-    if is_code and different > _FEW and (different > known / _ROWS_OF_ONE or suggests_person(name)):
-        most, usual = int(counts.max()), int(np.median(counts))
-        rows = "" if most == 1 else f"; one has {usual:,} row{'s' * (usual != 1)} in the median and {most:,} at most"
-        many = max(1, int(np.quantile(counts, _NEARLY)))
-        return (
-            f"column {name!r} {how}{rows}. Does it say whose a row is? Then protect persons: --unit {name!r} "
-            f"--rows-per-unit {many}. If it is left out instead ({ignore}), rows of one person are protected one by one"
-        )
-    if unique and not len(words):
-        return f"column {name!r} {how}. If it is a code and no amount, leave it out: {ignore}"
-    if unique or (name in schema.ignore and different > MOST_VALUES):
-        return (
-            f"column {name!r} {how}, and few of them can be discovered. If they are of no use, leave it out: {ignore}"
-        )
-    return None
-
-
-def _repeats_like_persons(array, words, counts):
-    """Return whether values repeat as numbers of persons do: very many of them, most a few times, and far apart.
-
-    Amounts that repeat lie close together, for there are hardly more of them than rows.
-    """
-    known, different = int(counts.sum()), len(counts)
-    if different <= max(_FEW, known / _ROWS_OF_ONE) or known < _REPEATS * different:
-        return False
-    if len(words):
-        return not any(re.search(r"\s", word) for word in words)
-    try:
-        whole = np.unique(array.drop_null().cast(pa.float64()).to_numpy(zero_copy_only=False))
-    except pa.ArrowInvalid:
-        return False
-    if not len(whole) or not (whole == np.rint(whole)).all() or np.abs(whole).max() > 2**53:
-        return False
-    steps = np.diff(whole.astype(np.int64))
-    return bool(steps.sum() / np.gcd.reduce(steps) > _APART * different)
-
-
-def _are_codes(words):
-    """Return whether nearly all texts have a digit and no blank."""
-    codes = [word for word in words if not re.search(r"\s", word) and re.search(r"\d", word)]
-    return len(codes) > _NEARLY * len(words) > 0
 
 
 def check(schema: Any, table: Any) -> list[str]:
@@ -250,7 +93,7 @@ def check(schema: Any, table: Any) -> list[str]:
     return findings
 
 
-def _marks(missing: Sequence[str]) -> tuple[str, ...]:
+def marks_of(missing: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*MARKS, *missing)))
 
 
@@ -269,82 +112,40 @@ def _suggest_column(name: str, array: pa.Array, rows: int, marks: tuple[str, ...
     for format in FORMATS:
         with suppress(Fault):
             return _date(name, array, format, marks)
-    values = _values(name, array, marks)
+    values = values_of(name, array, marks)
     if not values:
         return None
     if {value.lower() for value in values} <= {"false", "true"}:
         return Boolean(name, nullable=True, unconfirmed=("kind",))
-    if len(values) > _FEW and len(_read_as_words(values)) < (1 - _NEARLY) * len(values):
+    if len(values) > FEW and len(read_as_words(values)) < (1 - NEARLY) * len(values):
         return Discovered(name, unconfirmed=("kind",))  # numbers or dates by the form of each cell, such as 13:05
-    if len(values) > min(MOST_VALUES, max(_FEW, rows // 2)):
+    if len(values) > min(MOST_VALUES, max(FEW, rows // 2)):
         return None
     return Category(name, values, nullable=True, unconfirmed=("values", "kind"))
 
 
-def _values(name: str, array: pa.Array, marks: tuple[str, ...]) -> tuple[str, ...]:
+def values_of(name: str, array: pa.Array, marks: tuple[str, ...]) -> tuple[str, ...]:
     """Return the values that occur, stripped of blanks."""
     _, found = texts(name, array, marks)
     return tuple(sorted({value.strip() for value in found if value is not None} - {*marks}))
 
 
-def _read_as_words(values):
+def read_as_words(values):
     """Return the values that are words if nothing is declared, neither numbers nor dates, in order."""
     words = {*text_cells(pa.array(values, pa.large_string()))[1]} if values else set()
     return [value for value in values if value in words]
 
 
-def _share(values, left):
-    return f"{len(left) / len(values):.0%} of the values"
-
-
-def _amount(values, left):
-    """Return a word that is a number except for separators or a unit, if nearly all values are numbers."""
-    amounts = [value for value in values if _AMOUNT.fullmatch(value)]
-    if len(amounts) <= _NEARLY * len(values):
-        return None
-    return next((value for value in amounts if value in {*left}), None)
-
-
-def _dates_order(values, left):
-    """Return what to do about dates that are read as words, if nearly all values are dates; else None."""
-    dates = [value for value in values if _DATE.match(value)]
-    if len(dates) <= _NEARLY * len(values) or not left:
-        return None
-    fits = [each for each in ORDERS if all(map(_DATE_ISO.match, map(iso_dates(each), left)))]
-    if not fits:
-        return "write all of them as YYYY-MM-DD first"
-    short = "; years of two digits are read as 1969 to 2068" if any(map(_SHORT_YEAR.match, left)) else ""
-    return (
-        "give --dates " + (" or --dates ".join(fits) if len(fits) > 1 else f"{fits[0]}, which fits all of them") + short
-    )
-
-
-def _with_leading_zeros(array):
-    """Return a text such as "01234" in a column of numbers, or None."""
-    if not _is_text(array.type):
-        return None
-    found = array.filter(pc.match_substring_regex(array, r"^\s*0[0-9]+\s*$"))
-    return found[0].as_py().strip() if len(found) else None
-
-
-def _values_to_look_at(frame, name):
+def values_to_look_at(frame, name):
     """Return a column, or each value once, if it is text."""
     pieces = frame.pieces(name, LOOK)
-    if not _is_text(pieces[0]().type):
+    if not is_text(pieces[0]().type):
         return frame.column(name)
     return pc.unique(pa.chunked_array([pc.unique(piece()) for piece in pieces])).drop_null()
 
 
-def _is_text(kind: pa.DataType) -> bool:
+def is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _numbers(name, n, pieces, marks):
@@ -403,7 +204,7 @@ def _date(name, array, format, marks):
     if values.min() == values.max():
         return None
     ends, guessed = (str(values.min()), str(values.max())), ("low", "high")
-    guessed += ("kind",) if _is_text(array.type) else ()
+    guessed += ("kind",) if is_text(array.type) else ()
     guessed += ("format",) if format is not None else ()
     return Date(name, *ends, format=format, nullable=True, unconfirmed=guessed)
 
@@ -412,7 +213,7 @@ def _marks_in(array, marks):
     """Return the marks that occur in a column."""
     if pa.types.is_dictionary(array.type):
         array = array.dictionary
-    if not _is_text(array.type):
+    if not is_text(array.type):
         return set()
     return {*pc.unique(array.filter(pc.is_in(array, value_set=pa.array(marks, array.type)))).to_pylist()}
 

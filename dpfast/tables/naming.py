@@ -10,13 +10,13 @@ _NUMBER = re.compile(r"[+-]?[0-9]{1,25}(\.[0-9]{0,25})?", re.ASCII)
 _PERSON = (
     "patient|person|user|customer|client|member|subject|student|employee|passenger|participant|citizen|respondent|donor"
     "|voter|guest|tenant|player|author|cardholder|policyholder|account|household|owner|case|beneficiary|enrollee|resident"
-    "|pupil|worker|applicant|borrower|driver|subj|cust|pat|emp"
+    "|pupil|worker|applicant|borrower|driver|subj|cust|pat|emp|hh|resp|panelist"
     "|patienten|patientin|kunden?|mitarbeiter|benutzer|versicherten?|paciente|cliente|usuario|persona|personne"
 )
 _CODE = "ids?|no|nr|num|number|key|code|uuid|guid|names?|hash|ref|identifier|nummer|numero"
 _SUGGESTS = re.compile(
     rf".*\b({_PERSON}) (.* )?({_CODE})( .*)?|(id )?({_PERSON})(id)?"
-    r"|.*\b(ssn|email|iban|passport|username|surname|mrn|usubjid|subjid|nhs|nino|pesel|personnummer)\b.*"
+    r"|.*\b(ssn|email|iban|passport|username|surname|mrn|usubjid|subjid|nhs|nino|pesel|personnummer|pid)\b.*"
 )
 _FLAG = re.compile(
     r"(has|have|had|is|was|with|without|valid|verified|no|num|number|count|n|opt|opted|allow|allows)\b.*"
@@ -45,10 +45,11 @@ def not_there(name, names, what="column", use=LABELS):
 
 
 def _no_header(names):
-    """Return a hint if names look like the cells of a row, like a comment or like a line that was not divided."""
+    """Return a hint if names look like the cells of a row or of a line before the header, or like no cells at all."""
     if len(names) == 1 and " " in names[0].strip() and not names[0].startswith("#"):
         return ". If blanks separate the columns, give --separator space; the first line must name them"
-    if any(_NUMBER.fullmatch(name) or name.startswith("#") for name in names):
+    few = len(names) <= 2 or any(NAMELESS.fullmatch(name) or name.endswith(":") for name in names)
+    if few or any(_NUMBER.fullmatch(name) or name.startswith("#") for name in names):
         return ". The first line must name the columns: add a line of names, or remove what comes before it"
     return ""
 

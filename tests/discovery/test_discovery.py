@@ -525,7 +525,26 @@ def test_numbers_in_cells_that_are_not_clear_count_for_whether_a_column_has_them
     """Whole and other numbers are counted apart, so each has fewer rows; together they are a seventh of the rows."""
     many = [60, 110, 240, 260, 220, 110, 60]
     assert _kinds(15_000, ["few", "many"], wholes=many, others=many) == (True, False)
-    assert _kinds(15_000, ["few", "many"], wholes=many[2:5]) == (False, False)
+    assert _kinds(30_000, ["few", "many"], wholes=many[2:5]) == (False, False)
+
+
+def test_few_numbers_beside_words_are_read_where_they_are_clear_of_the_noise_of_all_columns():
+    assert _kinds(15_000, ["few", "many"], wholes=[240, 260, 220]) == (True, False)  # a 20th of the rows
+    assert _kinds(15_000, ["few", "many"], wholes=[600], dates=[500]) == (True, True)
+    assert _kinds(15_000, ["few", "many"], wholes=[290]) == (False, False)
+    assert _kinds(15_000, ["few", "many"], wholes=[400]) == (False, False)  # under 3 in 100
+
+
+def test_a_column_without_a_cell_has_no_numbers_but_by_noise_that_nothing_explains():
+    noisy = np.zeros(SURVEYED)
+    noisy[[SURVEYED_NUMBERS // 2 + 9, SURVEYED_DATES + 100, -1]] = 230, 240, 1_950
+    look = OpeningHistogram(50.0, 1, threshold=200)
+    for reads in ("text", "number", "date"):
+        facts = ColumnFacts(Discovered("x", reads), noisy, {}, look, 2_000)
+        assert facts.numbers is facts.dates is None
+        assert facts.known() == 1_950
+    noisy[-1] = 1_000
+    assert ColumnFacts(Discovered("x", "number"), noisy, {}, look, 2_000).numbers is not None
 
 
 def test_rows_of_a_cell_are_divided_where_halves_clearly_differ():

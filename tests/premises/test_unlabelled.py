@@ -22,9 +22,9 @@ from dpfast.files.encodings import read_frame
 from dpfast.model_selection import private_search, private_split
 from dpfast.parts import MemoryParts
 from dpfast.tables import Label
-from dpfast.tables.drafts import remarks
 from dpfast.tables.encoding import Encoding
 from dpfast.tables.labels import codes_of_labelled
+from dpfast.tables.remarks import remarks
 
 pytestmark = pytest.mark.filterwarnings("ignore::dpfast.PrivacyWarning", "ignore::UserWarning")
 

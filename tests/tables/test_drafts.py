@@ -10,8 +10,8 @@ import pytest
 
 from dpfast import HalfspaceClassifier, Schema
 from dpfast.tables import Boolean, Category, Date, Label, Numeric
-from dpfast.tables.drafts import almost_numeric, remarks
 from dpfast.tables.naming import alike
+from dpfast.tables.remarks import almost_numeric, remarks
 
 
 @pytest.fixture

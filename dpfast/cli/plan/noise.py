@@ -42,6 +42,8 @@ def halfspace(
         deviation = gaussian_sigma(epsilon, delta) * (2 if neighbors == "replace" else 1) * math.sqrt(squares)
         clear = _CLEAR * deviation
 
+        from dpfast.discovery.facts import FEW_BESIDE, SECOND
+
         found = None if schema is not None else _discovery(columns, epsilon, delta, neighbors, n)
         if json:
             figures = {"columns": len(shapes), "noise in rows": deviation, "clear rows": clear, "n": n}
@@ -50,6 +52,7 @@ def halfspace(
                     "discovery noise in rows": found.look.deviation,
                     "published from rows": found.look.least,
                     "label published from rows": found.labels.least,
+                    "numbers beside words seen from rows": max(SECOND * found.look.deviation, FEW_BESIDE * n),
                 }
             answer(figures)
             return
@@ -69,6 +72,8 @@ def halfspace(
             table.add_row(f"of n = {n:,}", f"{least / n:.2%}")
             table.add_row("a label is published from", f"{number(found.labels.least)} rows")
             table.add_row("a range of numbers is found from, about", f"{number(seen)} rows")
+            beside = max(SECOND * found.look.deviation, FEW_BESIDE * n)
+            table.add_row("the same beside words, which are missed below", f"{number(beside)} rows")
             table.add_row("bins of equal counts that are found, at most", f"{max(1, math.floor(n / seen)):,}")
         output.print(table)
         if found is not None and found.look.least > n:
