@@ -30,6 +30,7 @@ from dpfast.tables.schema import Schema
 
 MOST_WORDS = 250  # discovered for one column
 FEW = 0.02  # there are edges beyond the cells that hold rows, unless clearly less than this share is in none of them
+UNSEEN = 1.0  # deviations of the noise of all these cells that further rows must have, or edges beyond would be empty
 SOME = 0.1  # a column of texts has numbers, or dates, if at least this share of the counted rows has them
 SECOND = 6.0  # deviations from which numbers or dates are beside other cells of a column of texts, as columns are many
 FEW_BESIDE = 0.03  # and the share of the rows from which these have codes of their own
@@ -41,6 +42,7 @@ LARGEST = 2.0**44
 FIRST_DAY, LAST_DAY = -25568.0, 39969.0  # ends of the days that have codes of their own
 _POWERS = 2.0 ** np.arange(-8, 21, 2)
 _USUAL = np.concatenate([-_POWERS[::-1], [0.0], _POWERS])  # edges of numbers where nothing is clear of noise
+_FAR = np.concatenate([-_POWERS[::-2], [0.0], _POWERS[::2]])  # and beyond the cells that are
 _USUAL_DAYS = np.arange(-18263.0, 21916.0, 1461.0)  # and of dates: every four years from 1920 to 2030
 
 
@@ -199,6 +201,11 @@ class ColumnFacts:
         """Return whether many rows share few codes of numbers or dates, as far as the looks show."""
         return any(part is not None and part.coarse for part in (self.numbers, self.dates))
 
+    def _far(self):
+        """Return edges beyond the cells that hold rows, of the signs that these have; 0 has that of larger numbers."""
+        low, high = self.numbers.outermost()
+        return _FAR[((_FAR >= 0) | (low < -LEAST)) & ((_FAR <= 0) | (high >= 0))]
+
     def facts(self):
         """Return the facts that the column leaves open."""
         if isinstance(self.column, Category):
@@ -210,14 +217,15 @@ class ColumnFacts:
         left = self._total - self.known()
         few, mixed = FEW * self._total, reads == "text" and not self._of_numbers(values)
         clear = left > max(SOME * self._total, SURE * self._noise)
+        unseen = left > few + UNSEEN * self.noise()
         if self.numbers is not None:
-            beyond = _USUAL if left > few and not mixed else _USUAL[:0] if left > few - LIKELY * self._noise else None
+            beyond = self._far() if unseen and not mixed else _FAR[:0] if left > few - LIKELY * self._noise else None
             facts |= {"numbers": tuple(self.numbers.edges(BINS, beyond).tolist()), "ends": self.numbers.between()}
         elif reads in ("number", "integer"):
             edges = np.unique(np.floor(_USUAL)) if reads == "integer" else _USUAL
             facts |= {"numbers": tuple(edges.tolist()), "ends": (0.0, 0.0)}
         if self.dates is not None:
-            beyond = _USUAL_DAYS[: 0 if left <= few or reads == "text" else None]
+            beyond = _USUAL_DAYS[: None if unseen and reads != "text" else 0]
             beyond = beyond if left > few - LIKELY * self._noise else None
             facts |= {"dates": tuple(self.dates.edges(BINS, beyond).tolist()), "days": self.dates.between()}
         elif reads == "date":

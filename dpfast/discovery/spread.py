@@ -244,6 +244,10 @@ class Part:
         outer = beyond[(beyond < held[0]) | (beyond > held[-1])]
         return distinct(self._snap(np.concatenate([edges, held[[0, -1]], outer])))
 
+    def outermost(self) -> list[float]:
+        """Return the ends between which all cells lie that hold rows."""
+        return self._first.held()[[0, -1]].tolist()
+
     @property
     def coarse(self) -> bool:
         """Return whether many rows are seen in one interval beside its size, which could be divided further."""
