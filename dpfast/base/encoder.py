@@ -49,7 +49,7 @@ class TableEncoder(TransformerMixin, PrivateParameters, BaseEstimator):
         The class that replaces unpublished labels; only if the fit of a learner discovered the labels.
     other_labels_ : tuple of float
         About which share of the rows with a label have an unpublished one, and a 95% interval for the noise; only if
-        labels were discovered and the number of rows is public.
+        labels were discovered, and the number of rows is public or the learner released one.
     n_features_in_ : int
         The number of columns that are read.
     feature_names_in_ : ndarray of str, shape (n_features_in_,)
@@ -67,6 +67,7 @@ class TableEncoder(TransformerMixin, PrivateParameters, BaseEstimator):
     (0.0, 0)-DP, replace one row
     """
 
+    _persons: tuple[str, ...] = ()  # columns whose values may say whose a row is
     _nameless = False  # whether the table was an array, whose columns have no names
     schema: SchemaLike = parameter(MISSING, SCHEMA)
 
@@ -173,6 +174,7 @@ class TableEncoder(TransformerMixin, PrivateParameters, BaseEstimator):
         self._reads(encoding, paid.charges)
         assert paid.claim is not None
         self.schema_, self.found_, self.other_ = found.schema, _facts(encoding.schema), found.other
+        self._persons = found.persons
         self.privacy_ = replace(
             paid.claim, cost=planned.cost, events=(Release("survey", 1, 1),), reproducible=paid.reproducible
         )

@@ -173,7 +173,8 @@ class Fit:
     that of all releases together, and empty if the claim is the pair (epsilon, delta) only. `attributes` are released
     attributes that no model has. `claim` is the charged claim, for the parameters at the time of the charge. Until
     `learns`, only the schema has been discovered. `label` is the public name of the label, if it has one. `notes` are
-    sentences about what was decided, from released and public facts alone.
+    sentences about what was decided, from released and public facts alone. `counted` is a noisy number of the rows with
+    a label, if a release gave one, and the deviation of its noise.
     """
 
     def __init__(self, charges: Charge, rng: np.random.Generator):
@@ -190,6 +191,7 @@ class Fit:
         self.learns = False
         self.label: str | None = None
         self.notes: list[str] = []
+        self.counted: tuple[float, float] | None = None
 
     def charge(
         self, public: Public, cost: Sequence[Cost], releases: Mapping[str, int | None], *, learns: bool = True

@@ -36,7 +36,7 @@ def notes_of(model: Any, rows_per_unit: int | None = None) -> Iterator[str]:
     if encoder is not None:
         yield from _of_columns(encoder)
         names = encoder.schema_.names
-    yield from _of_units(rows_per_unit, names, _of_rare_words(encoder))
+    yield from _of_units(rows_per_unit, names, getattr(encoder, "_persons", ()))
 
 
 def _of_labels(model):
@@ -134,21 +134,12 @@ def _kind(column):
     )
 
 
-def _of_rare_words(encoder):
-    """Return the columns of texts whose words are nearly all too rare to be discovered, as those of persons are.
+def _of_units(rows, names, alike):
+    """Yield whom the claim protects, if rows were left out for it, or if a column suggests that persons have rows.
 
-    There are none if most columns are lost: then it is the rows that are few.
+    It does by its name, or by released facts of its values, which are `alike` to numbers of persons.
     """
-    if encoder is None:
-        return []
-    columns, lost = _discovered(encoder)
-    rare = [each.name for each in columns if getattr(each, "reads", "") == "text" and each.name in lost]
-    return rare if 2 * len(lost) <= len(columns) else []
-
-
-def _of_units(rows, names, rare=()):
-    """Yield whom the claim protects, if rows were left out for it, or if a column suggests that persons have rows."""
-    suggesting = [str(name) for name in names if suggests_person(str(name)) or name in rare]
+    suggesting = [str(name) for name in names if suggests_person(str(name)) or name in alike]
     if rows is not None:
         used = "row of each person was" if rows == 1 else "rows of each person were"
         yield f"At most {rows:,} {used} used, chosen at random."

@@ -57,16 +57,19 @@ def codes_as_learned(model: Any, numbers: np.ndarray, identities: Any) -> np.nda
     return take_entries(np.array([*class_numbers(identities, classes, rest), -1], np.int64), numbers)
 
 
-def share_of_others(found: Any, classes: np.ndarray, deviation: float) -> tuple[float, float, float]:
+def share_of_others(
+    found: Any, classes: np.ndarray, deviation: float, labelled: tuple[float, float]
+) -> tuple[float, float, float]:
     """Return the share of the rows with a label that have none of these classes, and a 95% interval for the noise.
 
-    `found` is the result of the survey, and `deviation` that of the noise of each label's number of rows.
+    `found` is the result of the survey, `deviation` that of the noise of each label's number of rows, and `labelled`
+    the number of rows with a label and the deviation of its noise.
     """
     counts = counts_by_class(found.labels, classes)
     known = [rows for label, rows in counts.items() if label != OTHER_LABEL or not found.others]
-    size = max(1.0, found.labelled[0])
+    size = max(1.0, labelled[0])
     share = 1 - sum(known) / size
-    spread = [deviation] * len(known) + [found.labelled[1] * (1 - share)]
+    spread = [deviation] * len(known) + [labelled[1] * (1 - share)]
     low, share, high = np.clip(np.array([-1.96, 0, 1.96]) * np.linalg.norm(spread) / size + share, 0, 1).tolist()
     return share, low, high
 

@@ -2,6 +2,7 @@
 
 from copy import copy
 from dataclasses import fields, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -113,6 +114,7 @@ class TableReader:
         self.encoder: Any = None
         self.spares_unlabelled = learner.spares_unlabelled
         self._spending, self._undeclared = Spending(), schema is None or schema == "discover"
+        self._others: Any = None  # a function of how many rows have a label, of labels that were discovered
         self._outlined: Any = None  # a schema, and the outline of the widest columns that it may give
         self.schema: Any = None if schema == "vectors" else schema
         if schema == "discover" or (schema is None and (source.tabular or self._surveys())):
@@ -311,6 +313,11 @@ class TableReader:
                 facts["classes"] = "discovered"
         return known
 
+    def tell_others(self, labelled: tuple[float, float] | None) -> None:
+        """Set the share of the rows whose labels were not found, unless it is known, by how many have a label."""
+        if self._others is not None and labelled is not None and not hasattr(self.encoder, "other_labels_"):
+            self.encoder.other_labels_ = self._others(labelled)
+
     @property
     def _name(self):
         return type(self._learner).__name__
@@ -417,8 +424,8 @@ class TableReader:
         if declared is None:
             declared = self._discovered_classes(found, kind, paid)
             encoder.other_label_ = other_label(counts_by_class(found.labels, declared), declared)
-            if found.labelled is not None:
-                encoder.other_labels_ = share_of_others(found, declared, planned.labels.deviation)
+            self._others = partial(share_of_others, found, declared, planned.labels.deviation)
+            self.tell_others(found.labelled)
             known = read_labels(labels_among(*encoding.label_numbers(), declared, encoder.other_label_), declared)
         if found.labels:
             totals = counts_by_class(found.labels, declared)

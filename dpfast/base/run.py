@@ -186,6 +186,20 @@ class Run:
         """
         self._paid.notes.append(sentence)
 
+    def count(self, rows: float, deviation: float) -> None:
+        """Take over a noisy number of the rows with a label, as a release gave it.
+
+        Where the number of rows is private, `notes_` say by it which share of the rows has labels that were not found.
+
+        Parameters
+        ----------
+        rows : float
+        deviation : float
+            The standard deviation of its noise.
+        """
+        if self._paid.counted is None or deviation < self._paid.counted[1]:
+            self._paid.counted = float(rows), float(deviation)
+
     def release(self, name: str, exact: ArrayLike, times: int = 1) -> Any:
         """Return an exact sum with the noise that the plan has for this release.
 

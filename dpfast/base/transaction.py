@@ -89,5 +89,6 @@ def _settle(learner, reader, paid):
         made |= paid.attributes
         for model in paid.released:
             made |= attributes_of(model())
+        reader.tell_others(paid.counted)
     publish(learner, made, facts)
     learner.notes_ = [visible(note) for note in (*notes_of(learner, paid.charges.rows_per_unit), *paid.notes)]

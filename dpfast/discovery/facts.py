@@ -30,11 +30,13 @@ from dpfast.tables.schema import Schema
 
 MOST_WORDS = 250  # discovered for one column
 FEW = 0.02  # there are edges beyond the cells that hold rows, unless clearly less than this share is in none of them
-UNSEEN = 1.0  # deviations of the noise of all these cells that further rows must have, or edges beyond would be empty
 SOME = 0.1  # a column of texts has numbers, or dates, if at least this share of the counted rows has them
 SECOND = 6.0  # deviations from which numbers or dates are beside other cells of a column of texts, as columns are many
 FEW_BESIDE = 0.03  # and the share of the rows from which these have codes of their own
 NUMBERS = 1 / 3  # a column of texts has no words but those found, if this share of the rows is seen to have numbers
+MOST_ROWS = 0.8  # have no published word, or whole numbers, in a column that may say whose a row is
+EVEN_GROUPS = 16  # of GROUPS, at least, among which words are divided there
+ROWS_OF_ONE = 10  # rows with each whole number on average there, at most
 COMMON = 32  # a word is common if one in so many rows has it; where none could be published, other words are grouped
 _MOST_EDGES = 4 * BINS  # of the numbers or dates of a column
 _WIDEST_EDGES, _WIDEST_WORDS = tuple(map(float, range(_MOST_EDGES))), tuple(map(str, range(MOST_WORDS)))
@@ -84,6 +86,7 @@ class ColumnFacts:
         self._missing = 0.0
         self._grouped = COMMON * look.least > rows and holds_words(column) and noisy is not None
         self._groups: tuple = ()
+        self._even = False
         if noisy is None:
             return
         self._missing = noisy[SURVEYED_MISSING] if noisy[SURVEYED_MISSING] > SURE * self._noise else 0.0
@@ -176,6 +179,9 @@ class ColumnFacts:
             if part is not None and not part.confirmed and isinstance(self.column, Discovered):
                 setattr(self, name, part if self.column.reads != "text" else None)
         clear = np.flatnonzero(noisy > LIKELY * deviation)
+        rows, spread = max(1.0, float(noisy.sum())), math.sqrt(2 * len(noisy)) * deviation**2
+        common = float(np.square(noisy).sum()) - len(noisy) * deviation**2 + LIKELY * spread  # squares, at most about
+        self._even = len(noisy) == GROUPS and common * EVEN_GROUPS < rows**2
         left = self._total - self.known() - noisy[clear].sum()
         many = left > SOME * self._total or not (len(clear) or self._words or self.numbers or self.dates)
         self._groups = () if not self._grouped else tuple(range(GROUPS) if many else clear.tolist())
@@ -206,6 +212,24 @@ class ColumnFacts:
         low, high = self.numbers.outermost()
         return _FAR[((_FAR >= 0) | (low < -LEAST)) & ((_FAR <= 0) | (high >= 0))]
 
+    @property
+    def like_persons(self) -> bool:
+        """Return whether the values may be numbers of persons, as far as the looks show.
+
+        Of words, hardly any is published, though one in COMMON rows would be, or most groups of them have about equally
+        many rows. Of whole numbers, each has few rows, and they lie evenly between their ends.
+        """
+        if not isinstance(self.column, Discovered):
+            return False
+        left = self._total - self.known()
+        if holds_words(self.column) and left > MOST_ROWS * self._total:
+            return not self._grouped or self._even
+        part = self.numbers
+        if part is None or not part.whole or not part.confirmed or part.rows <= MOST_ROWS * self._total:
+            return False
+        low, high = part.between()
+        return (high - low) * ROWS_OF_ONE > part.rows and part.evenly()
+
     def facts(self):
         """Return the facts that the column leaves open."""
         if isinstance(self.column, Category):
@@ -217,15 +241,16 @@ class ColumnFacts:
         left = self._total - self.known()
         few, mixed = FEW * self._total, reads == "text" and not self._of_numbers(values)
         clear = left > max(SOME * self._total, SURE * self._noise)
-        unseen = left > few + UNSEEN * self.noise()
         if self.numbers is not None:
-            beyond = self._far() if unseen and not mixed else _FAR[:0] if left > few - LIKELY * self._noise else None
+            beyond = (
+                self._far() if left > few and not mixed else _FAR[:0] if left > few - LIKELY * self._noise else None
+            )
             facts |= {"numbers": tuple(self.numbers.edges(BINS, beyond).tolist()), "ends": self.numbers.between()}
         elif reads in ("number", "integer"):
             edges = np.unique(np.floor(_USUAL)) if reads == "integer" else _USUAL
             facts |= {"numbers": tuple(edges.tolist()), "ends": (0.0, 0.0)}
         if self.dates is not None:
-            beyond = _USUAL_DAYS[: None if unseen and reads != "text" else 0]
+            beyond = _USUAL_DAYS[: 0 if left <= few or reads == "text" else None]
             beyond = beyond if left > few - LIKELY * self._noise else None
             facts |= {"dates": tuple(self.dates.edges(BINS, beyond).tolist()), "days": self.dates.between()}
         elif reads == "date":

@@ -27,6 +27,7 @@ NARROWABLE = 8.0  # deviations of noise that the rows of a cell must have so tha
 NEARLY = 31 / 32  # of the rows of a cell lie within the part to which it is narrowed
 NARROWER = 8  # a cell is narrowed again if it became narrower by this factor
 COARSE = 1 / 3  # of the rows in one interval that could be divided: a column is read coarsely
+EVEN = 0.1  # of the distance between both ends, by which each tenth of the rows may be elsewhere if they lie evenly
 FEWEST = 4  # ends of parts, fewer than which show nothing
 _PARTS, _SOME_PARTS = np.arange(PARTS + 1), np.arange(2 * FEWEST + 1)
 
@@ -243,6 +244,18 @@ class Part:
             return edges
         outer = beyond[(beyond < held[0]) | (beyond > held[-1])]
         return distinct(self._snap(np.concatenate([edges, held[[0, -1]], outer])))
+
+    @property
+    def whole(self) -> bool:
+        """Return whether all numbers are whole."""
+        return self._first.whole
+
+    def evenly(self) -> bool:
+        """Return whether rows seem to lie evenly between two ends, as numbers of persons do."""
+        low, high = self._spread.quantiles([TAIL, 1 - TAIL]).tolist()
+        tenths = np.arange(1, 10) / 10
+        apart = self._spread.quantiles(tenths) - (low + tenths * (high - low))
+        return high > low and bool((np.abs(apart) <= EVEN * (high - low)).all())
 
     def outermost(self) -> list[float]:
         """Return the ends between which all cells lie that hold rows."""

@@ -200,7 +200,8 @@ class Found:
     were not discovered, 0 if it is not clear of noise or the number of rows is private. If it is public, `labelled` is
     the noisy number of rows with a label, and the deviation of its noise. `other` has, for each name of a column, the
     estimated share of the rows whose cell has no discovered value; 1 if nothing was discovered for the column. `coarse`
-    names columns in which many rows share few codes, though their numbers may differ.
+    names columns in which many rows share few codes, though their numbers may differ, and `persons` those whose values
+    may say whose a row is.
     """
 
     schema: Schema
@@ -209,6 +210,7 @@ class Found:
     others: float = 0.0
     labelled: tuple[float, float] | None = None
     coarse: tuple[str, ...] = ()
+    persons: tuple[str, ...] = ()
 
 
 def discover(
@@ -269,6 +271,7 @@ def discover(
         others,
         labelled,
         tuple(each.column.name for each in columns if each.coarse),
+        tuple(each.column.name for each in columns if each.like_persons),
     )
 
 

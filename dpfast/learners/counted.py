@@ -3,6 +3,7 @@
 The counts and their claim are those of `dpfast.learners.probabilities`.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -232,7 +233,9 @@ class CountedClassifier(PrivateClassifier):
         run.model = model
         if not self.probability_share:
             return model
-        return model.counted(run.release(self.counts_name, counts()), run.scale(self.counts_name))
+        noisy, scale = run.release(self.counts_name, counts()), run.scale(self.counts_name)
+        run.count(noisy.sum(), float(scale) * math.sqrt(2 * noisy.size))
+        return model.counted(noisy, scale)
 
     @if_counted("probability_share", "class_counts_")
     @in_batches("ndarray of float64, shape (n, n_classes)")

@@ -249,7 +249,7 @@ class HalfspaceClassifier(PrivateClassifier, name="halfspace"):
 
         run.show(model)
         counts = run.release("opening", grid.opening * rows.sum(*image.opening_question()))
-        image.open(counts / grid.opening, sigma / grid.opening, rows.n)
+        run.count(*image.open(counts / grid.opening, sigma / grid.opening, rows.n))
         state.begin(deviation, n_rounds, bool(self.fit_intercept))
         n = image.opening.n
         depth = depth_of(n, task.epsilon, task.delta, self.trees, held_codes(image.opening)) if trees else 0

@@ -112,6 +112,11 @@ def rows_told(sizes, deviation, n):
     return float(max(1, n))
 
 
+def counted_rows(noisy, deviation, classes, weight):
+    """Return the number of rows by the class sizes at the end of an opening, and the deviation of its noise."""
+    return reals.sum(noisy[len(noisy) - classes :] / weight), deviation / weight * math.sqrt(classes)
+
+
 def class_sizes(noisy, deviation, n):
     """Return sizes of classes that add up to about n, each at least the deviation of their noise and a 1000th of n."""
     noisy = noisy + (n - reals.sum(noisy)) / len(noisy)
@@ -172,9 +177,13 @@ class CodeImage(CodeShape):
         return _code_counts, self._classes, self._weight
 
     def open(self, noisy, deviation, n):
-        """Set everything that follows from the released opening, by `Opening.of`."""
+        """Set everything that follows from the released opening, by `Opening.of`; return how many rows it counts.
+
+        Beside their number stands the deviation of its noise.
+        """
         self._least = _ENOUGH * deviation
         self.begin(Opening.of(noisy, deviation, self._rows, self._classes, n, self._weight))
+        return counted_rows(noisy, deviation, self._classes, self._weight)
 
     def begin(self, opening):
         """Set everything that follows from an `Opening`."""

@@ -61,7 +61,7 @@ class CentredState:
     def open(self, parts, rows, run):
         """Release the opening; return the parts with centred rows, and the coefficients of their start."""
         counts = parts.sum(*self._image.opening_question())
-        self._image.open(run.release("opening", counts), run.scale("opening"), rows.n)
+        run.count(*self._image.open(run.release("opening", counts), run.scale("opening"), rows.n))
         self._centring, self._w = self._image.centring(), self._image.start()
         return parts.map(_centred, self._centring), self._w
 

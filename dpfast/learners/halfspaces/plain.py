@@ -25,6 +25,7 @@ from dpfast.learners.halfspaces.images import (
     Opening,
     class_counts,
     class_sizes,
+    counted_rows,
     labels_of,
     rows_told,
 )
@@ -93,8 +94,12 @@ class PlainImage(PlainShape):
         if self.by_margin:
             share = 0.5 + (sizes[1] - sizes[0]) / (2 * n)
             self.odds = class_odds(share, deviation / self._weight / n * 0.5**0.5)
-        if not self._centred:
-            return
+        if self._centred:
+            self._centre_at(noisy, deviation, n)
+        return counted_rows(noisy, deviation, self._classes, self._weight)
+
+    def _centre_at(self, noisy, deviation, n):
+        """Set what follows from the noisy mean of the rows."""
         mean, noise = noisy[: self._width] / self._unit / n, deviation / self._unit / n
         large = np.abs(mean) > _certain(self._width) * noise
         mean = np.where(
@@ -171,8 +176,9 @@ class CentredImage(PlainImage):
         self.width, self.shape, self.reach = rows.shape[1], (rows.shape[0], rows.shape[1] + 1), CentredRows.reach
 
     def open(self, noisy, deviation, n):
-        super().open(noisy, deviation, n)
+        counted = super().open(noisy, deviation, n)
         self._sizes = np.maximum(self.opening.sizes, _FEW * deviation / self._weight)
+        return counted
 
     def opening_square(self, changes):
         of_rows = changes**2 if self._signed else changes

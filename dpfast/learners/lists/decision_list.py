@@ -199,6 +199,7 @@ class DecisionListClassifier(PrivateClassifier, name="decision-list"):
         weights = None
         if "class sizes" in plan:
             sizes = run.release("class sizes", rows.sum(class_sizes, k))
+            run.count(sizes.sum(), _noise(plan["class sizes"]).deviation * math.sqrt(k))
             n, weights = int(sizes.sum()) if n is None else n, class_weights(sizes, _noise(plan["class sizes"]))
         if weights is not None:
             rare, often = rows.classes[np.argsort(weights)[::-1]]
@@ -215,6 +216,7 @@ class DecisionListClassifier(PrivateClassifier, name="decision-list"):
             return ListModel(_close_list(rules))
         noise = _noise(plan[self._counts_name])
         counts = run.release(self._counts_name, rows.sum(class_counts, tuple(rules), k))
+        run.count(counts.sum(), noise.deviation * math.sqrt(counts.size))
         numbers = [rule.label for rule in rules]
         if weights is None:
             shares = class_shares(counts, numbers)
