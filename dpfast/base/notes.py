@@ -79,8 +79,8 @@ def _of_columns(encoder):
         unread = [column for column in columns if column.name in lost and isinstance(column, Discovered)]
         texts = len(lost) < len(columns) and any(column.reads == "text" for column in unread)
         marks = (
-            " In a text file, numbers such as 1,5 need decimal= (--decimal), and dates such as 01/05/2020 need dates= "
-            "(--dates)."
+            " In a text file, numbers such as 1,5 need decimal= (--decimal), those such as 1,234 are to be written "
+            "without separators, and dates such as 01/05/2020 need dates= (--dates)."
         )
         yield (
             f"Nothing was discovered of {len(lost):,} of {len(encoder.schema_.columns):,} columns ({listed(lost)}): "

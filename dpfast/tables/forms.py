@@ -84,7 +84,7 @@ NAN = float("nan")
 def number_of(text: str) -> float:
     """Return the number of a text that matches NUMBER; NaN if it is none after all."""
     if clock := _CLOCK.fullmatch(text):
-        hours, minutes, seconds, half = int(clock[1]), int(clock[2] or 0), float(clock[3] or 0), clock[4]
+        hours, minutes, seconds, half = float(clock[1]), int(clock[2] or 0), float(clock[3] or 0), clock[4]
         if half:
             hours = hours % 12 + 12 * (half in "pP") if 1 <= hours <= 12 else NAN
         return hours + minutes / 60 + seconds / 3600 if minutes < 60 > seconds else NAN

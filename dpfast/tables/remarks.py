@@ -39,9 +39,9 @@ _DATE = re.compile(r"[0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}|[0-9]{1,2}[-/.][0-9]
 _SHORT_YEAR = re.compile(r"[0-9]{1,2}[-/.][0-9]{1,2}[-/.][0-9]{2}(?![0-9])")
 _DATE_ISO = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _AMOUNT = re.compile(  # a number that is written with separators of thousands, a decimal comma or a unit, or without
-    r"[+-]?[$€£¥]?\s?([0-9]+|[1-9][0-9]{0,2}([ ,.'\u2019\u00a0\u202f][0-9]{3})+)([.,][0-9]+)?\s?[%$€£¥]?"
+    r"[+-]?[$€£¥]?\s?([0-9]+|[1-9][0-9]{0,2}([ ,.'\u2019\u00a0\u202f][0-9]{3})+)([.,][0-9]+)?\s?[%$€£¥]?-?"
 )
-_WITH_UNIT = re.compile(r"[+-]?[0-9][0-9.,' ]*?(\s[^\W\d_][^\d\s]{0,9}|[^\W\d_]{2,9})")
+_WITH_UNIT = re.compile(r"[+-]?[0-9][0-9.,' ]*?\s?([^\W\d_][^\d\s]{0,9})")
 _PAIR = re.compile(r"[0-9]+(?:[.,][0-9]+)?\s?[-/x\xd7:]\s?[0-9]+(?:[.,][0-9]+)?")
 _CLOCK = re.compile(r"[0-9]{1,4}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?")
 _LIMIT = re.compile(r"[<>\u2264\u2265]=?\s?[0-9].*")
@@ -198,6 +198,8 @@ def _repeats_like_persons(array, words, counts):
         return False
     if len(words):
         return not any(re.search(r"\s", word) for word in words)
+    if is_text(array.type) and not pc.all(pc.match_substring_regex(array, r"^\s*[0-9]*\s*$")).as_py():
+        return False
     try:
         whole = np.unique(array.drop_null().cast(pa.float64()).to_numpy(zero_copy_only=False))
     except pa.ArrowInvalid:
@@ -238,7 +240,7 @@ def _of_words(words, decimal, read):
             cure = f"{mark}, give --decimal ,"
         return f"holds numbers of which {share} are read as words, such as {amount!r}: {cure}"
     units = Counter(found[1] for word in words if (found := _WITH_UNIT.fullmatch(word)))
-    if len(units) <= MOST_ODD and (amount := _first(words, left, _WITH_UNIT)):
+    if len(words) > FEW and len(units) <= MOST_ODD and (amount := _first(words, left, _WITH_UNIT)):
         return (
             f"holds numbers beside {listed([*units])}, of which {share} are read as words, such as {amount!r}: write "
             "the numbers alone first"

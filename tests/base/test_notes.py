@@ -85,9 +85,24 @@ def test_a_column_of_which_little_was_discovered_is_noted(table):
     assert note.startswith("Most cells of age (about 75% of the rows) hold nothing that was discovered")
 
 
+def test_a_column_of_words_in_which_many_cells_hold_rare_words_or_numbers_is_noted(rng):
+    n = 4000
+    numbers = np.round(rng.random(n) * 9000, 2).astype(str)
+    rows = {
+        "x": np.where(rng.random(n) < 0.25, numbers, rng.choice(["low", "high"], n)),
+        "words": rng.choice(["low", "high"], n),
+    }
+    y = np.where(rng.random(n) < 0.5, "no", "yes")
+    model = dpfast.HalfspaceClassifier(epsilon=0.4, n_rounds=2, random_state=0).fit(rows, y)
+    assert model.encoder_.schema_.columns[0].numbers is None
+    (note,) = [note for note in model.notes_ if note.startswith("Many cells of")]
+    assert note.startswith("Many cells of x (about ")
+    assert "among words." in note
+
+
 def test_dates_that_need_an_order_are_mentioned_only_where_words_were_not_discovered(table):
     rows = table.drop(columns="y").assign(free="w" + table.free)
-    said = "numbers such as 1,5 need decimal= (--decimal), and dates such as 01/05/2020 need dates= (--dates)"
+    said = "without separators, and dates such as 01/05/2020 need dates= (--dates)"
     assert any(said in note for note in dpfast.HalfspaceClassifier(random_state=0).fit(rows, table.y).notes_)
     few = dpfast.HalfspaceClassifier(epsilon=0.1, random_state=0).fit(rows[:60], table.y[:60], classes=["no", "yes"])
     assert any("Nothing was discovered of 3 of 3" in note for note in few.notes_)

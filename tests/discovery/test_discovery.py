@@ -547,6 +547,52 @@ def test_a_column_without_a_cell_has_no_numbers_but_by_noise_that_nothing_explai
     assert ColumnFacts(Discovered("x", "number"), noisy, {}, look, 2_000).numbers is not None
 
 
+def test_edges_beyond_what_was_seen_stand_where_rows_are_unseen_and_have_the_signs_that_were():
+    noisy, zero, look = np.zeros(SURVEYED), SURVEYED_NUMBERS + SURVEYED_NUMBERS // 2, OpeningHistogram(50.0, 1)
+
+    def edges(rows, sign=1, **other):
+        noisy[:] = 0
+        noisy[zero + sign * 23] = noisy[zero + sign * 24] = rows  # 4 to 16, or less than -4
+        facts = ColumnFacts(Discovered("x", "integer"), noisy, {}, look, 2_000)
+        facts.cells(1.0)
+        cells = np.zeros(len(facts.cells(1.0)[0]) + 1)
+        cells[1:-1] = 2 * rows / (len(cells) - 2)
+        facts.look(cells, 1.0)
+        return facts.facts()["numbers"]
+
+    assert max(edges(1_000)) <= 16
+    assert {each for each in edges(950) if each > 16} == {256, 4096, 65536, 1 << 20}
+    assert min(edges(950)) >= 0
+    assert {each for each in edges(950, -1) if each < -16} == {-256, -4096, -65536, -(1 << 20)}
+    assert max(edges(950, -1)) <= 0
+
+
+def _asks(column, seed=0):
+    """Whether the note of a fit names a column x that may say whose a row is."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"x": column, "age": rng.integers(18, 90, len(column))})
+    y = np.where(frame["age"] + rng.normal(0, 12, len(column)) > 50, "yes", "no")
+    model = dpfast.HalfspaceClassifier(epsilon=1, n_rounds=2, random_state=seed).fit(frame, y)
+    return any("x may say whose a row is" in note for note in model.notes_)
+
+
+def test_a_fit_asks_of_columns_whose_released_counts_are_like_those_of_persons(rng):
+    n = 6_000
+    who = rng.permutation(np.repeat(rng.choice(900_000, n // 4, replace=False) + 100_000, 4))
+    assert _asks(who)
+    assert _asks(who.astype(str))
+    assert _asks([f"P{number}" for number in who])
+    for other in (
+        rng.choice(["ward 1", "ward 2", "ward 3", "ward 4"], n),
+        rng.choice([f"town {k}" for k in range(40)], n, p=1 / np.arange(1, 41) / (1 / np.arange(1, 41)).sum()),
+        np.exp(rng.normal(10, 0.6, n)).astype(int),
+        rng.integers(1, 366, n),
+        who / 7,
+        who % 2,
+    ):
+        assert not _asks(other)
+
+
 def test_rows_of_a_cell_are_divided_where_halves_clearly_differ():
     cells = Spread(np.array([0.0, 80.0, 40.0]), np.array([0.0, 1.0, 3.0, 4.0]))
     ends = np.array([1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0])

@@ -14,7 +14,7 @@ from dpfast import Schema
 from dpfast.files import csv
 from dpfast.files.encodings import FileParts, read_codes, read_encoding, read_frame
 from dpfast.tables import Boolean, Category, Date, Label, Numeric
-from dpfast.tables.cells import DATES, MISSING, date_codes, number_codes
+from dpfast.tables.cells import DATES, MISSING, date_codes, number_codes, text_cells
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.encoding import encode
 from dpfast.tables.sources import schema_to_discover
@@ -186,6 +186,25 @@ def test_a_number_of_an_undeclared_column_has_the_decimal_mark_of_its_file(write
     assert len(np.unique(codes[0], axis=0)) >= 6
     frame = read_frame(write("x;z\n1,5;a.b\n1.5;k.A.\n"), separator=";", decimal=",")
     assert frame.to_pydict() == {"x": ["1.5", "1?5"], "z": ["a.b", "k.A."]}
+
+
+def test_a_decimal_comma_holds_beside_units_and_in_declared_columns(write):
+    cells = {
+        "1.234 m²": 1234,
+        "1.234,5 m²": 1234.5,
+        "1,125 €": 1.125,
+        "€ 1.005": 1005,
+        "(1.234)": -1234,
+        "12,50-": -12.5,
+    }
+    text = "x;z\n" + "".join(f"{cell};1.234,5\n" for cell in [*cells] * 2)
+    read = read_frame(write(text), separator=";", decimal=",").column("x").to_pylist()[: len(cells)]
+    assert [number_codes(np.array([each]))[0] for each in cells.values()] == text_cells(
+        pa.array(read, pa.large_string())
+    )[0].tolist()
+    schema = Schema([Numeric("z", 0, 5000, edges=[1000, 1234, 1235])])
+    codes, _ = read_codes(write(text), schema, separator=";", decimal=",")
+    assert codes.toarray().tolist() == [[2]] * 12
 
 
 def test_a_fault_among_numbers_of_another_decimal_mark_is_found(write):

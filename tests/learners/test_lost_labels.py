@@ -1,6 +1,7 @@
 """Labels that are not discovered: no model pretends to have learned, and what stands for other labels is said."""
 
 import contextlib
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -272,8 +273,30 @@ def test_the_share_of_the_rows_with_other_labels_is_told_with_an_interval_that_h
     assert told == 60
 
 
-def test_no_share_is_told_if_the_number_of_rows_is_private(rng):
+@pytest.mark.parametrize(
+    "learner",
+    [
+        partial(dpfast.HalfspaceClassifier, n_rounds=2),
+        dpfast.DecisionListClassifier,
+        partial(dpfast.BoostedHalfspaceClassifier, n_rounds=2),
+        partial(dpfast.ProjectedHalfspaceClassifier, n_rounds=2),
+        partial(dpfast.DPWinnowClassifier, probability_share=0.2),
+    ],
+)
+def test_the_share_of_rows_with_other_labels_follows_from_released_sizes_if_their_number_is_private(learner, rng):
+    held = 0
+    for k in range(8):
+        y = rng.choice([f"r{j}" for j in range(28)], 1500, p=[0.3, 0.26] + [0.44 / 26] * 26)
+        model = learner(epsilon=3, neighbors="add-remove", random_state=k).fit({"a": rng.integers(0, 60, 1500)}, y)
+        value, low, high = model.encoder_.other_labels_
+        held += low <= np.mean(~np.isin(y, model.classes_)) <= high
+        share = f"About {100 * value:.0f}% of the rows ({100 * low:.0f} to {100 * high:.0f}) have other labels"
+        assert share in model.notes_[0]
+    assert held >= 5  # fewer with a probability below 1e-3 if it is 95%
+
+
+def test_no_share_is_told_if_no_release_says_how_many_rows_there_are(rng):
     y = np.where(rng.random(900) < 0.5, "a", "b")
-    model = dpfast.HalfspaceClassifier(epsilon=2, neighbors="add-remove").fit({"a": rng.integers(0, 60, 900)}, y)
+    model = dpfast.DPWinnowClassifier(epsilon=2, neighbors="add-remove").fit({"a": rng.integers(0, 60, 900)}, y)
     assert not hasattr(model.encoder_, "other_labels_")
     assert "Rows with any other label were learned as" in model.notes_[0]
