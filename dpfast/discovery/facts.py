@@ -90,7 +90,7 @@ class ColumnFacts:
         if noisy is None:
             return
         self._missing = noisy[SURVEYED_MISSING] if noisy[SURVEYED_MISSING] > SURE * self._noise else 0.0
-        if self._missing and self._total - self.known() < SURE * self._noise:
+        if self._missing and 0 < self._total < self.known() + SURE * self._noise:
             return  # what else is clear of noise is noise
         ends, days = _all_ends()
         reads = column.reads if isinstance(column, Discovered) else "number"
