@@ -3,9 +3,9 @@
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from .options import FILES, RARE
+from .options import FILES, MORE, RARE
 
-_LATER = FILES, RARE  # panels
+_LATER = MORE, FILES, RARE  # panels
 
 
 class _Bare:
@@ -26,9 +26,13 @@ class Command(_Bare, TyperCommand):
         self._shows_all = "--help-all" in args
         return super().parse_args(ctx, ["--help" if arg == "--help-all" else arg for arg in args])
 
+    def _comes_later(self, param):
+        """Return whether only --help-all shows an option."""
+        return param.rich_help_panel in _LATER
+
     def format_help(self, ctx, formatter):
         shown, epilog = [param for param in self.params if not param.hidden], self.epilog
-        rare = [] if self._shows_all else [each for each in shown if each.rich_help_panel in _LATER]
+        rare = [] if self._shows_all else [each for each in shown if self._comes_later(each)]
         more = f"More options: {ctx.command_path} --help-all." if rare else None
         for option in rare:
             option.hidden = True

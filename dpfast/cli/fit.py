@@ -48,14 +48,14 @@ class TableOptions:
         Path | None,
         typer.Option(
             rich_help_panel=options.TABLE,
-            help="A .toml or .json file that declares the columns of the table, see dpfast schema; or discover, which "
-            "is the default without a --model, and with one that reads numbers if the rows suffice.",
+            help="A .toml or .json file that declares the columns, see dpfast schema; or discover, the default without "
+            "a --model, and with one that reads numbers if the rows suffice.",
         ),
     ] = None
     ignore: Annotated[
         list[str],
         typer.Option(
-            rich_help_panel=options.TABLE,
+            rich_help_panel=options.MORE,
             metavar="COLUMN",
             help="Leave this column out, if there is no schema; repeatable.",
         ),
@@ -72,7 +72,7 @@ class LabelOptions:
     classes: Annotated[
         str | None,
         typer.Option(
-            rich_help_panel=options.LABEL,
+            rich_help_panel=options.MORE,
             help="All labels, as a,b,...; by default those of the schema. Without one they are discovered with the "
             "columns, or read from the data if the rows are vectors.",
         ),
@@ -103,7 +103,7 @@ class PrivacyOptions:
 class ModelOptions:
     """Which model is learned; each has further options of its own."""
 
-    model: Annotated[Name | None, typer.Option(help=MODEL, metavar="NAME", rich_help_panel=options.MODEL)] = None  # type: ignore[valid-type]
+    model: Annotated[Name | None, typer.Option(help=MODEL, metavar="NAME", rich_help_panel=options.TABLE)] = None  # type: ignore[valid-type]
     negations: options.Negations = True
 
 

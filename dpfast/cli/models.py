@@ -264,8 +264,14 @@ class ModelCommand(Command):
     def parse_args(self, ctx, args):
         named = [value for option, value in pairwise(args) if option == "--model"]
         named += [arg.removeprefix("--model=") for arg in args if arg.startswith("--model=")]
-        self._show(next((name for name in named if name in MODELS), None))
+        self._named = next((name for name in named if name in MODELS), None)
+        self._show(self._named)
         return super().parse_args(ctx, args)
+
+    def _comes_later(self, param):
+        """The help of a model shows its own options, and those that a fit needs."""
+        shared = self._named is not None and not str(param.rich_help_panel).startswith("Options of")
+        return super()._comes_later(param) or (shared and not param.required and param.name != "help")
 
     def _show(self, model):
         own = {name for entry in MODELS.values() for name in entry.options}

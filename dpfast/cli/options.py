@@ -17,11 +17,12 @@ from typing import Annotated, Any, Literal, get_type_hints
 
 import typer
 
-TABLE, LABEL, PRIVACY, MODEL = "Table", "Label", "Privacy", "Model"  # panels of the help, in the order of first use
-OUTPUT, FILES, RARE = "Output", "How files are read", "Rarely needed"
+TABLE, PRIVACY = "Table, label and model", "Privacy"  # panels of the help
+OUTPUT, MORE, FILES, RARE = "Output", "More options", "How files are read", "Rarely needed"
 _table = partial(typer.Option, rich_help_panel=FILES)
 _privacy = partial(typer.Option, rich_help_panel=PRIVACY)
 _output = partial(typer.Option, rich_help_panel=OUTPUT)
+_more = partial(typer.Option, rich_help_panel=MORE)
 _rare = partial(typer.Option, rich_help_panel=RARE)
 
 Data = Annotated[
@@ -50,14 +51,13 @@ Unit = Annotated[
     ),
 ]
 RowsPerUnit = Annotated[
-    int | None, _privacy(help="Largest number of rows to use of each person, chosen at random.", min=1)
+    int | None, _privacy(metavar="N", help="Largest number of rows to use of each person, chosen at random.", min=1)
 ]
-Label = Annotated[str | None, typer.Option(help="Column that holds the labels.", rich_help_panel=LABEL)]
+Label = Annotated[str | None, typer.Option(help="Column that holds the labels.", rich_help_panel=TABLE)]
 Above = Annotated[
     str | None,
-    typer.Option(
+    _more(
         metavar="NUMBERS",
-        rich_help_panel=LABEL,
         help="Learn whether a label that is a number is above a public one, as 50000, or between several, as 10,20,30.",
     ),
 ]
@@ -92,14 +92,14 @@ By = Annotated[
 ]
 Sensitive = Annotated[
     str | None,
-    _output(
+    _more(
         metavar="COLUMNS",
         help="Columns such as sex,race: the page says what another value does.",
     ),
 ]
 About = Annotated[
     Path | None,
-    _output(help="Purpose, owner, data and limits, as .toml; dpfast report --about-template drafts it."),
+    _more(help="Purpose, owner, data and limits, as .toml; dpfast report --about-template drafts it."),
 ]
 Json = Annotated[bool, _output("--json", help="Print one JSON object for programs instead.")]
 SchemaFile = Annotated[

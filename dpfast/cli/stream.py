@@ -35,17 +35,31 @@ class StreamOptions:
     negations: options.Negations = True
     window: Annotated[
         bool,
-        typer.Option("--window", help="Learn without end: each row counts for as many releases as there are updates."),
+        typer.Option(
+            "--window",
+            help="Learn without end: each row counts for as many releases as there are updates.",
+            rich_help_panel=options.MORE,
+        ),
     ] = False
-    step: Annotated[int, typer.Option(help="Number of rows to read, learn from, save and show together.", min=1)] = 1000
+    step: Annotated[
+        int,
+        typer.Option(
+            help="Number of rows to read, learn from, save and show together.", min=1, rich_help_panel=options.MORE
+        ),
+    ] = 1000
     checkpoint: Annotated[
         Path | None,
         typer.Option(help="Keep the state of the stream in this private file, and continue from it if it exists."),
     ] = None
     new_rows: Annotated[
-        bool, typer.Option("--new-rows", help="DATA begins where the checkpoint ended, not where the stream began.")
+        bool,
+        typer.Option(
+            "--new-rows",
+            help="DATA begins where the checkpoint ended, not where the stream began.",
+            rich_help_panel=options.MORE,
+        ),
     ] = False
-    quiet: Annotated[bool, typer.Option("--quiet", help="Write no predictions.")] = False
+    quiet: Annotated[bool, typer.Option("--quiet", help="Write no predictions.", rich_help_panel=options.MORE)] = False
     seed: options.Seed = None
     show_private: options.ShowPrivate = False
     out: options.Out = None
