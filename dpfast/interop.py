@@ -138,8 +138,8 @@ def _bits(graph, model):
     """Return the bits of the codes of each row: float64, shape (n, bits)."""
     columns, first, last = CodeBits(_no_rows(model)).spans.T.copy()
     codes = graph("Gather", "codes", columns, axis=1)
-    held = graph("And", graph("GreaterOrEqual", codes, first), graph("LessOrEqual", codes, last))
-    return graph.cast(held, "DOUBLE")
+    between = graph("And", graph("GreaterOrEqual", codes, first), graph("LessOrEqual", codes, last))
+    return graph.cast(between, "DOUBLE")
 
 
 def _score_of_bits(graph, released, bits, coef, intercept, shift):
@@ -200,8 +200,8 @@ def _halfspace(graph, model):
     """Return the place of the most probable class of each row, and the probabilities of all classes."""
     released, coded = model.model_, hasattr(model, "encoder_")
     if coded:
-        kept = _scores_of_codes(graph, model)
-        scores = graph.cast(kept, "DOUBLE")
+        total = _scores_of_codes(graph, model)
+        scores = graph.cast(total, "DOUBLE")
     else:
         scores = graph("Add", _products(graph, model, model.coef_.T, model.intercept_), model.shift_)
     weights = None if released.class_weight is None else np.log(released.class_weight)
@@ -213,7 +213,7 @@ def _halfspace(graph, model):
         chances = graph("Concat", graph("Sigmoid", graph("Neg", odds)), graph("Sigmoid", odds), axis=1)
         if weights is None or not coded:
             return _best(graph, model, scores if weights is None else odds), chances
-        least = graph("GreaterOrEqual", kept, _least_score(released))
+        least = graph("GreaterOrEqual", total, _least_score(released))
         return graph.cast(graph("Squeeze", least, np.array([1])), "INT64"), chances
     below = graph("Sub", scores, graph("ReduceMax", scores, axes=[1], keepdims=1))
     rest = graph("Sub", 1.0, graph("Softmax", scores, axis=1))
@@ -262,14 +262,14 @@ def _leaders(graph, model, scores, logs):
     Of these the scores decide, which are exact, and no rounding of logarithms.
     """
     weights, order = model.model_.class_weight, _order(model)
-    kept, columns = [], []
+    leaders, columns = [], []
     for weight in np.unique(weights):
         group = order[weights[order] == weight]
         first = graph("ArgMax", graph("Gather", scores, group, axis=1), axis=1, keepdims=1)
-        kept.append(graph("Equal", first, np.arange(len(group))))
+        leaders.append(graph("Equal", first, np.arange(len(group))))
         columns.append(group)
     places = np.argsort(np.concatenate(columns))
-    return graph("Where", graph("Gather", graph("Concat", *kept, axis=1), places, axis=1), logs, -np.inf)
+    return graph("Where", graph("Gather", graph("Concat", *leaders, axis=1), places, axis=1), logs, -np.inf)
 
 
 def _cells(graph, pair, start):
@@ -290,8 +290,8 @@ def _leaves(graph, forest, start):
     places, below = graph("Concat", *columns, axis=1), None
     for level in reversed(range(forest.depth)):
         nodes = slice((1 << level) - 1, (2 << level) - 1)
-        asked, thresholds = (np.array(each, np.int64)[:, nodes] for each in (forest.asked, forest.thresholds))
-        above = graph("Greater", graph("Gather", places, asked, axis=1), thresholds)  # (n, trees, nodes)
+        questions, thresholds = (np.array(each, np.int64)[:, nodes] for each in (forest.questions, forest.thresholds))
+        above = graph("Greater", graph("Gather", places, questions, axis=1), thresholds)  # (n, trees, nodes)
         if below is None:
             below = graph.cast(above, "INT64")
             continue
@@ -314,13 +314,13 @@ def _rules(graph, model):
         threshold = 0.0 if model.threshold is None else model.threshold
         edges = np.broadcast_to(np.asarray(threshold, np.float64), model.n_features_in_)[literals]
         bits = graph("Greater", graph("Gather", "X", np.array(literals, np.int64), axis=1), edges)
-    signs, wanted = np.zeros((len(literals), len(model.rules_))), np.zeros(len(model.rules_))
+    signs, counts = np.zeros((len(literals), len(model.rules_))), np.zeros(len(model.rules_))
     for k, rule in enumerate(model.rules_):
         for literal in rule.literals:
             signs[literals.index(literal.feature), k] = -1.0 if literal.negated else 1.0
-            wanted[k] += not literal.negated
-    held = graph("MatMul", graph.cast(bits, "DOUBLE"), signs)
-    first = graph.cast(graph("GreaterOrEqual", held, wanted - 0.5), "FLOAT")
+            counts[k] += not literal.negated
+    matches = graph("MatMul", graph.cast(bits, "DOUBLE"), signs)
+    first = graph.cast(graph("GreaterOrEqual", matches, counts - 0.5), "FLOAT")
     rule = graph("ArgMax", first, axis=1, keepdims=0)
     own = np.searchsorted(model.classes_, [rule.label for rule in model.rules_])
     shares = None

@@ -135,9 +135,9 @@ def _fill_model(model, document):
     if not of_codes and coef is not None and coef.shape[-1] != model.n_features_in_:
         raise ValueError(f"{model.n_features_in_} columns cannot have {coef.shape[-1]} coefficients")
     model.privacy_ = claim = claim_of_file(document["privacy"])
-    claimed, asked = ((float(each.epsilon), float(each.delta), each.neighbors) for each in (claim, model))
-    if claimed != asked:
-        raise ValueError(f"the claim is for (epsilon, delta, neighbors) = {claimed}, the parameters say {asked}")
+    claimed, stated = ((float(each.epsilon), float(each.delta), each.neighbors) for each in (claim, model))
+    if claimed != stated:
+        raise ValueError(f"the claim is for (epsilon, delta, neighbors) = {claimed}, the parameters say {stated}")
     return model
 
 

@@ -28,10 +28,10 @@ def terms(model: Any, *, most: int = 12, axes: Any = None) -> Any:
     -------
     matplotlib.figure.Figure
     """
-    found = report.terms(model)[:most]
-    width = min(3, len(found))
-    figure, axes = _grid(axes, -(-len(found) // width), width)
-    for panel, term in zip(axes, found, strict=False):
+    largest = report.terms(model)[:most]
+    width = min(3, len(largest))
+    figure, axes = _grid(axes, -(-len(largest) // width), width)
+    for panel, term in zip(axes, largest, strict=False):
         column, weights = term.column, term.weights
         panel.set_title(column.name + (f": {term.label}" if len(model.classes_) > 2 else ""))
         if isinstance(term, report.PairTerm):
@@ -50,7 +50,7 @@ def terms(model: Any, *, most: int = 12, axes: Any = None) -> Any:
             panel.barh([column.meaning(int(code)) for code in order], weights[order])
             panel.set_xlabel("adds to the score")
         panel.axhline(0, color="0.7", linewidth=0.8) if column.ordered else panel.axvline(0, color="0.7", linewidth=0.8)
-    for panel in axes[len(found) :]:
+    for panel in axes[len(largest) :]:
         panel.set_axis_off()
     figure.tight_layout()
     return figure

@@ -108,16 +108,16 @@ def certify(
     claimed, allowed = float(exact("epsilon", epsilon)), float(exact("delta", delta, below=1))
     runs, failure = _RUNS.read("runs", runs), _FAILURE.read("failure", failure)
     rng, half = random.generator(random_state), runs // 2
-    seen = [[_one_nan(mechanism(given, rng)) for _ in range(runs)] for given in (table, neighbor)]
-    on_a_line = all(isinstance(outcome, float | np.floating) for outcomes in seen for outcome in outcomes)
+    results = [[_one_nan(mechanism(rows, rng)) for _ in range(runs)] for rows in (table, neighbor)]
+    on_a_line = all(isinstance(outcome, float | np.floating) for outcomes in results for outcome in outcomes)
     choose = _on_a_line if on_a_line else _set
 
     def bound(hits):
         return _bound(hits[0], hits[1], runs - half, allowed, failure)
 
-    ways = [(first, *choose(seen[first][:half], seen[1 - first][:half], bound)) for first in (0, 1)]
+    ways = [(first, *choose(results[first][:half], results[1 - first][:half], bound)) for first in (0, 1)]
     first, _, event, text = max(ways, key=lambda way: way[1])
-    hits = [sum(map(event, seen[which][half:])) for which in (first, 1 - first)]
+    hits = [sum(map(event, results[which][half:])) for which in (first, 1 - first)]
     return Audit(
         claimed,
         allowed,
@@ -181,6 +181,6 @@ def _set(one, other, bound):
     hits = np.cumsum([[each[outcome] for outcome in ranked] for each in counts], axis=1)
     bounds = bound(hits)
     i = int(np.argmax(bounds))
-    chosen = frozenset(ranked[: i + 1])
+    events = frozenset(ranked[: i + 1])
     name = f"the outcome {ranked[0]!r}" if i == 0 else f"one of {i + 1:,} outcomes, among them {ranked[0]!r}"
-    return bounds[i], chosen.__contains__, name
+    return bounds[i], events.__contains__, name

@@ -89,12 +89,12 @@ class Replay:
 
     def __str__(self) -> str:
         same = f"both fits were refused: {self.refusal}" if self.refusal else "nothing else differs"
-        found = "; ".join(self.differences) or same
+        differences = "; ".join(self.differences) or same
         if self.planned > 1 + _SLACK:
-            found = f"a release moved by {self.planned:.3g} of what its plan states; {found}"
+            differences = f"a release moved by {self.planned:.3g} of what its plan states; {differences}"
         return (
             f"claimed epsilon {self.epsilon:g} at delta {self.delta:g}: {len(self.ratios)} questions moved by at most "
-            f"{self.ratio:.3g} of what was paid for ({self.question or 'none moved'}); {found}"
+            f"{self.ratio:.3g} of what was paid for ({self.question or 'none moved'}); {differences}"
         )
 
 
@@ -184,15 +184,15 @@ def replay_closely(
 
     first = run_of(table, False)
     epsilon, delta = _claim_of(first.model, estimator)
-    found = []
+    replays = []
     for neighbor in neighbors:
         second = run_of(neighbor, True)
-        ratio, question, ratios = _largest_ratio(tape, second.recorder.asked, epsilon, delta, exactly=not closely)
+        ratio, question, ratios = _largest_ratio(tape, second.recorder.questions, epsilon, delta, exactly=not closely)
         planned = _largest_of_plan(tape, second.recorder)
         differences = tuple(_differences(first, second, epsilon, delta))
         refusal = first.raised if first.raised == second.raised else ""
-        found.append(Replay(epsilon, delta, ratio, question, ratios, differences, refusal, planned))
-    return found
+        replays.append(Replay(epsilon, delta, ratio, question, ratios, differences, refusal, planned))
+    return replays
 
 
 # ---- a run -----------------------------------------------------------------------------------------------------------
@@ -207,7 +207,7 @@ class _Watched(Budget):
 
     def __init__(self, recorder: "_Recorder"):
         super().__init__(1.0)
-        self._recorder, self.taken = recorder, [0.0, 0.0]
+        self._recorder, self.pair = recorder, [0.0, 0.0]
 
     def check(self, *arguments: Any, **more: Any) -> None:
         """Refuse nothing."""
@@ -217,7 +217,7 @@ class _Watched(Budget):
     def charge(self, epsilon: Any, delta: Any = 0.0, *, count: int = 1, **more: Any) -> None:
         """Record the charge."""
         self._recorder.note_charge()
-        self.taken = [self.taken[0] + count * float(epsilon), self.taken[1] + count * float(delta)]
+        self.pair = [self.pair[0] + count * float(epsilon), self.pair[1] + count * float(delta)]
 
     def as_pairs(self) -> Budget:
         return self
@@ -229,9 +229,9 @@ class _Recorder:
     def __init__(self, tape, placed, given_back, rng, interrupted):
         self._tape, self._given_back, self.rng, self._fresh = tape, given_back, rng, _state(rng)
         self._placed, self._used = placed, iter(placed)  # the ranks of names in the first fit, call by call
-        self.asked: list[Question] = []
+        self.questions: list[Question] = []
         self.early: str | None = None
-        self.paid, self.watches = False, False
+        self.has_charged, self.watches = False, False
         self.most: dict[int, float] = {}  # what questions cost at most, by the plan
         self.names: dict[int, str] = {}  # of the releases that questions are of
         self._next: tuple[str, float] | None = None
@@ -241,15 +241,15 @@ class _Recorder:
         self._next = name, most
 
     def note_charge(self):
-        if not self.paid and _state(self.rng) != self._fresh:
+        if not self.has_charged and _state(self.rng) != self._fresh:
             self.early = self.early or "draws before it charges"
-        self.paid = True
+        self.has_charged = True
 
     def ranks(self, names, places):
         """Return the rank of each of the first `places` names: that of the first fit if it has one, else a free one."""
         names = names[:places]
-        known = next(self._used, {}) if self._given_back else {}
-        ranks = {name: known[name] for name in names if name in known}
+        recorded = next(self._used, {}) if self._given_back else {}
+        ranks = {name: recorded[name] for name in names if name in recorded}
         free = iter(sorted({*range(places)} - {*ranks.values()}))
         ranks = {name: ranks[name] if name in ranks else next(free) for name in names}
         if not self._given_back:
@@ -258,17 +258,17 @@ class _Recorder:
 
     def answer(self, question, draw, rng):
         question, name = question.with_own_copy(), _asker(question.mechanism)
-        if self.watches and not self.paid:
+        if self.watches and not self.has_charged:
             self.early = self.early or f"asks before it charges: {name}"
-        k = len(self.asked)
+        k = len(self.questions)
         if self._next is not None:
             (self.names[k], self.most[k]), self._next = self._next, None
         if self._given_back:
             if k >= len(self._tape):
                 raise _Strayed(f"question {k + 1} ({name}) is asked by the second fit alone")
-            if (seen := question.form()) != (wanted := self._tape[k][0].form()):
+            if (form := question.form()) != (own := self._tape[k][0].form()):
                 raise _Strayed(
-                    f"question {k + 1} ({name}) is {_text_of(wanted)} in the first fit, {_text_of(seen)} in the second"
+                    f"question {k + 1} ({name}) is {_text_of(own)} in the first fit, {_text_of(form)} in the second"
                 )
             answer, after = copy.deepcopy(self._tape[k][2]), self._tape[k][3]
         else:
@@ -278,7 +278,7 @@ class _Recorder:
             self._tape.append((question, name, copy.deepcopy(answer), after))
         if rng is self.rng:
             rng.bit_generator.state = after
-        self.asked.append(question)
+        self.questions.append(question)
         if self.interrupts:
             raise KeyboardInterrupt
         return answer
@@ -286,7 +286,7 @@ class _Recorder:
     @property
     def interrupts(self) -> bool:
         """Return whether the question was the last one before an interruption."""
-        return len(self.asked) == self._interrupted
+        return len(self.questions) == self._interrupted
 
 
 @dataclass
@@ -297,7 +297,7 @@ class _Run:
     raised: str = ""
     strayed: str = ""
     printed: dict[str, str] = field(default_factory=dict)
-    left: dict[str, dict[str, Any]] = field(default_factory=dict)  # elsewhere
+    elsewhere: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def leave(self, traces: Traces, variables: bool) -> None:
         """Record what the fit left elsewhere."""
@@ -305,7 +305,7 @@ class _Run:
             (*self.model.get_params(deep=False), "random_state", "budget") if hasattr(self.model, "get_params") else ()
         )
         texts = {name: " ".join(_CLOCK.sub("", text).split()) for name, text in traces.texts.items()}
-        self.left = {
+        self.elsewhere = {
             "what is written": texts | traces.files,
             "what the model refers to": reachable(self.model, leave_out=parameters),
             "a variable of its modules": global_values(self.model) if variables else {},
@@ -315,17 +315,21 @@ class _Run:
     @property
     def late(self) -> bool:
         """Return whether something was charged or asked."""
-        return bool(self.recorder.paid or self.recorder.asked)
+        return bool(self.recorder.has_charged or self.recorder.questions)
 
 
-def _run(model, arguments, given, fit, recorder, watched):
+def _run(model, arguments, keywords, fit, recorder, watched):
     run, out, err = _Run(model, recorder, watched), io.StringIO(), io.StringIO()
     recorder.watches = watched is not None
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), warnings.catch_warnings(record=True) as told:
+    with (
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+        warnings.catch_warnings(record=True) as notes,
+    ):
         warnings.simplefilter("always")
         try:
             with recording(recorder):
-                _fit(model, arguments, given, fit)
+                _fit(model, arguments, keywords, fit)
         except _Strayed as strayed:
             run.strayed = str(strayed)
         except KeyboardInterrupt:
@@ -333,20 +337,20 @@ def _run(model, arguments, given, fit, recorder, watched):
                 raise
         except Exception as error:
             run.raised = f"{type(error).__name__}: {error}"
-    warned = "".join(f"{each.category.__name__}: {each.message}\n" for each in told)
+    warned = "".join(f"{each.category.__name__}: {each.message}\n" for each in notes)
     texts = {"standard output": out.getvalue(), "standard error": err.getvalue(), "warnings": warned}
     run.printed = {name: " ".join(_CLOCK.sub("", text).split()) for name, text in texts.items()}
     return run
 
 
-def _fit(model, arguments, given, fit):
+def _fit(model, arguments, keywords, fit):
     call = model.fit if fit is None else lambda *each, **named: fit(model, *each, **named)
     if isinstance(arguments, tuple):
-        call(*arguments, **given)
+        call(*arguments, **keywords)
     elif isinstance(arguments, Mapping) and "X" in arguments:
-        call(**arguments, **given)
+        call(**arguments, **keywords)
     else:
-        call(arguments, **given)
+        call(arguments, **keywords)
 
 
 def _copy_estimator(estimator, recorder):
@@ -390,15 +394,15 @@ def _claim_of(model, estimator):
     return float(claim.epsilon), float(getattr(claim, "delta", 0.0))
 
 
-def _largest_ratio(tape, asked, epsilon, delta, exactly):
+def _largest_ratio(tape, questions, epsilon, delta, exactly):
     """Return the largest ratio, its question, and the ratios of all questions."""
     names = [f"{k + 1}: {name}" for k, (_, name, _, _) in enumerate(tape)]
-    ratios, squares, moved, fixed, told = [0.0] * len(asked), {}, [], {}, 0.0
-    for k, (question, (before, _, answer, _)) in enumerate(zip(asked, tape, strict=False)):
+    ratios, squares, moved, fixed, deltas = [0.0] * len(questions), {}, [], {}, 0.0
+    for k, (question, (before, _, answer, _)) in enumerate(zip(questions, tape, strict=False)):
         costs = before.costs(question, answer)
         if not costs:
             continue
-        told += question.delta
+        deltas += question.delta
         claim = before.claim
         if claim is None:
             squares[k] = sum(cost.size**2 * cost.times for cost in costs)  # in proportion to the square of the change
@@ -406,7 +410,7 @@ def _largest_ratio(tape, asked, epsilon, delta, exactly):
         else:
             ratios[k] = sum(cost.size for cost in costs) / claim.most
             fixed[id(claim)] = claim
-    together = _ratio(moved, fixed.values(), epsilon, (delta - told) / (1 - told) if told < 1 else -1.0, exactly)
+    together = _ratio(moved, fixed.values(), epsilon, (delta - deltas) / (1 - deltas) if deltas < 1 else -1.0, exactly)
     whole = sum(squares.values())
     for k, square in squares.items():
         ratios[k] = together * math.sqrt(square / whole) if whole else together
@@ -419,7 +423,7 @@ def _largest_ratio(tape, asked, epsilon, delta, exactly):
 def _largest_of_plan(tape, recorder) -> float:
     """Return the largest ratio of the cost of a question to the one that its plan states."""
     worst = 0.0
-    for k, (question, (before, _, answer, _)) in enumerate(zip(recorder.asked, tape, strict=False)):
+    for k, (question, (before, _, answer, _)) in enumerate(zip(recorder.questions, tape, strict=False)):
         most = recorder.most.get(k, math.inf)
         cost = sum(each.size for each in before.costs(question, answer)) if most < math.inf else 0.0
         if cost:
@@ -457,13 +461,13 @@ def _delta_of(costs: tuple[Cost, ...], epsilon: float) -> float:
 def _differences(first: _Run, second: _Run, epsilon: float, delta: float) -> Iterator[str]:
     """Yield the differences of the two runs, in words."""
     both = ((first, "first"), (second, "second"))
-    told = f"the first fit {first.raised or 'is not'}, the second {second.raised or 'is not'}"
+    ends = f"the first fit {first.raised or 'is not'}, the second {second.raised or 'is not'}"
     for run, which in both:
         if run.recorder.early:
             yield f"the {which} fit {run.recorder.early}"
     if any(run.raised and not run.late for run, _ in both):
         if first.raised != second.raised:
-            yield f"refused before the charge: {told}"
+            yield f"refused before the charge: {ends}"
         return
     if first.raised != second.raised:
         for run, which in both:
@@ -473,10 +477,11 @@ def _differences(first: _Run, second: _Run, epsilon: float, delta: float) -> Ite
         yield second.strayed
         return
     if first.raised != second.raised:
-        yield f"refused: {told}"
+        yield f"refused: {ends}"
         return
-    if len(first.recorder.asked) != len(second.recorder.asked):
-        yield f"the first fit asks {len(first.recorder.asked)} questions, the second {len(second.recorder.asked)}"
+    asks = [len(each.recorder.questions) for each in (first, second)]
+    if asks[0] != asks[1]:
+        yield f"the first fit asks {asks[0]} questions, the second {asks[1]}"
     for k, name in first.recorder.names.items():
         if (other := second.recorder.names.get(k)) != name:
             yield f"question {k + 1} is release {name!r} of the first fit, {other!r} of the second"
@@ -486,12 +491,12 @@ def _differences(first: _Run, second: _Run, epsilon: float, delta: float) -> Ite
             yield f"{name}: {text!r} of the first fit, {second.printed[name]!r} of the second"
     for run, which in both:
         if run.watched is not None:
-            taken = run.watched.taken
-            if taken[0] < epsilon * (1 - _SLACK) or taken[1] < delta * (1 - _SLACK):
-                yield f"the {which} fit claims ({epsilon:g}, {delta:g}) and charges ({taken[0]:g}, {taken[1]:g})"
+            charges = run.watched.pair
+            if charges[0] < epsilon * (1 - _SLACK) or charges[1] < delta * (1 - _SLACK):
+                yield f"the {which} fit claims ({epsilon:g}, {delta:g}) and charges ({charges[0]:g}, {charges[1]:g})"
     yield from unlike(collect_published(first.model), collect_published(second.model), "")
-    for what, one in first.left.items():
-        yield from _unlike_values(what, one, second.left[what])
+    for what, one in first.elsewhere.items():
+        yield from _unlike_values(what, one, second.elsewhere[what])
 
 
 def _unlike_values(what: str, one: dict[str, Any], other: dict[str, Any]) -> Iterator[str]:
@@ -512,15 +517,15 @@ def _without_time(value: Any) -> Any:
 
 def collect_published(model: Any) -> dict[str, Any]:
     """Return what a fitted model publishes: its fitted attributes, what a pickle holds besides, and its saved form."""
-    told = {name: value for name, value in vars(model).items() if name.endswith("_") and not name.startswith("_")}
+    attributes = {name: value for name, value in vars(model).items() if name.endswith("_") and not name.startswith("_")}
     if hasattr(model, "get_params"):
         parameters = {*model.get_params(deep=False), "random_state", "budget"}
-        held = {name: value for name, value in model.__getstate__().items() if name not in parameters | {*told}}
-        told |= {name: value for name, value in held.items() if isinstance(value, _PLAIN)}
+        state = {name: value for name, value in model.__getstate__().items() if name not in parameters | {*attributes}}
+        attributes |= {name: value for name, value in state.items() if isinstance(value, _PLAIN)}
     if hasattr(model, "_saver"):
         with contextlib.suppress(Exception):
-            told["saved model"] = model._saver.released()
-    return told
+            attributes["saved model"] = model._saver.released()
+    return attributes
 
 
 def unlike(one: Any, other: Any, name: str) -> Iterator[str]:

@@ -47,9 +47,9 @@ def watch() -> Iterator[Traces]:
     level = root.level
 
     def record(*arguments, **named):
-        made = before(*arguments, **named)
-        logged.write(f"{made.name}: {made.getMessage()}\n")
-        return made
+        result = before(*arguments, **named)
+        logged.write(f"{result.name}: {result.getMessage()}\n")
+        return result
 
     logging.setLogRecordFactory(record)
     root.setLevel(1)
@@ -69,7 +69,7 @@ def _caught(descriptor: int) -> Iterator[io.StringIO]:
     caught, stream = io.StringIO(), sys.__stdout__ if descriptor == 1 else sys.__stderr__
     try:
         _flush(stream)
-        kept = os.dup(descriptor)
+        copy = os.dup(descriptor)
     except (OSError, ValueError):  # it is closed
         yield caught
         return
@@ -79,8 +79,8 @@ def _caught(descriptor: int) -> Iterator[io.StringIO]:
             yield caught
         finally:
             _flush(stream)
-            os.dup2(kept, descriptor)
-            os.close(kept)
+            os.dup2(copy, descriptor)
+            os.close(copy)
             file.seek(0)
             caught.write(file.read().decode(errors="replace"))
 
@@ -127,15 +127,15 @@ class _Written:
 
     def contents(self) -> dict[str, bytes]:
         """Return the contents of the files by path, and of those that were longer only what was appended."""
-        found: dict[str, bytes] = {}
+        contents: dict[str, bytes] = {}
         for name, size in self._paths.items():
             try:
                 with open(name, "rb") as file:
                     content = file.read()
             except OSError:
                 content = b"(removed)"
-            found[name] = content[size:] if len(content) > size else content
-        return found | dict.fromkeys(self._events, b"")
+            contents[name] = content[size:] if len(content) > size else content
+        return contents | dict.fromkeys(self._events, b"")
 
 
 def _writes(mode: Any, flags: Any) -> bool:
@@ -158,8 +158,8 @@ def reachable(value: Any, *, leave_out: tuple[str, ...] = ()) -> dict[str, Any]:
     Attributes of the object itself with a name of `leave_out` are left out.
     """
     walk = _Walk()
-    known = {name: each for name, each in {**_state_of(value), **_attributes(value)}.items() if name not in leave_out}
-    for name, each in known.items():
+    names = {name: each for name, each in {**_state_of(value), **_attributes(value)}.items() if name not in leave_out}
+    for name, each in names.items():
         walk.go(each, name)
     for kind in type(value).__mro__:
         if is_own(kind.__module__):
@@ -263,13 +263,13 @@ def _of(value: Any, way: str) -> list[tuple[Any, str]]:
 
 
 def _attributes(value: Any) -> dict[str, Any]:
-    known = dict(getattr(value, "__dict__", {}))
+    attributes = dict(getattr(value, "__dict__", {}))
     for kind in type(value).__mro__:
         slots = getattr(kind, "__slots__", ())
         for name in (slots,) if isinstance(slots, str) else slots:
             with contextlib.suppress(AttributeError):
-                known[name] = getattr(value, name)
-    return known
+                attributes[name] = getattr(value, name)
+    return attributes
 
 
 def _state_of(value: Any) -> dict[str, Any]:

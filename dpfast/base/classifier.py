@@ -326,7 +326,7 @@ class PrivateClassifier(PrivateParameters, CallbackSupportMixin, ClassifierMixin
 
 def _refuse_undefined(learner: PrivateClassifier) -> None:
     """Refuse a learner without the methods that every learner defines."""
-    wanted = {"plan": "plan(task), which returns a Plan", "learn": "learn(rows, plan, run), which returns a Model"}
-    for method, text in wanted.items():
+    signatures = {"plan": "plan(task), which returns a Plan", "learn": "learn(rows, plan, run), which returns a Model"}
+    for method, text in signatures.items():
         if getattr(type(learner), method) is getattr(PrivateClassifier, method):
             raise TypeError(f"{type(learner).__name__} must define the method {text}")

@@ -36,8 +36,8 @@ def clipped(values: Any, norm: float) -> NDArray[np.int64]:
     rows /= np.where(largest > 0, largest, 1.0)  # so that no square overflows or vanishes
     length = np.sqrt(reals.products(rows * rows, np.ones(rows.shape[1])))[:, np.newaxis]
     with np.errstate(over="ignore"):
-        kept = np.minimum(largest * (length / norm), 1.0)
-    rows *= kept / np.where(length > 0, length, 1.0) * (CLIP_STEPS * _BELOW)
+        norms = np.minimum(largest * (length / norm), 1.0)
+    rows *= norms / np.where(length > 0, length, 1.0) * (CLIP_STEPS * _BELOW)
     whole = np.trunc(rows).astype(np.int64)
     while (longer := (whole * whole).sum(axis=1) > CLIP_STEPS**2).any():  # by rounding: no row was seen to be
         whole[longer] -= np.sign(whole[longer])

@@ -164,19 +164,19 @@ class TableEncoder(TransformerMixin, PrivateParameters, BaseEstimator):
     def _set_declared(self, encoding: Any, charges: Charge | None = None) -> Self:
         """Set the attributes for a schema that declares a whole table; nothing is spent. `charges` are a learner's."""
         self._reads(encoding, charges)
-        found: dict[str, dict[str, Any]] = {}
-        self.schema_, self.found_, self.privacy_ = encoding.schema, found, PrivacySpend(0.0, 0.0, self.neighbors)
+        facts: dict[str, dict[str, Any]] = {}
+        self.schema_, self.found_, self.privacy_ = encoding.schema, facts, PrivacySpend(0.0, 0.0, self.neighbors)
         self.other_: dict[str, float] = {}
         return self
 
-    def _found(self, encoding: Any, found: Any, planned: Any, paid: Fit) -> Self:
+    def _set_discovered(self, encoding: Any, survey: Any, survey_plan: Any, fit: Fit) -> Self:
         """Set the attributes from what a learner's fit discovered; the claim is the learner's."""
-        self._reads(encoding, paid.charges)
-        assert paid.claim is not None
-        self.schema_, self.found_, self.other_ = found.schema, _facts(encoding.schema), found.other
-        self._persons = found.persons
+        self._reads(encoding, fit.charges)
+        assert fit.claim is not None
+        self.schema_, self.found_, self.other_ = survey.schema, _facts(encoding.schema), survey.other
+        self._persons = survey.persons
         self.privacy_ = replace(
-            paid.claim, cost=planned.cost, events=(Release("survey", 1, 1),), reproducible=paid.reproducible
+            fit.claim, cost=survey_plan.cost, events=(Release("survey", 1, 1),), reproducible=fit.reproducible
         )
         return self
 
@@ -189,13 +189,13 @@ class TableEncoder(TransformerMixin, PrivateParameters, BaseEstimator):
         if not encoding.n and self.neighbors == "replace":
             raise ValueError("X must have at least one row, the table has none")
         counts = encoding.counts()
-        with fitting(self, p.rng) as paid:
-            paid.charge(self._public(encoding), p.plan.cost, {"survey": 1})
-            paid.attributes["schema_"] = p.schema
+        with fitting(self, p.rng) as fit:
+            fit.charge(self._public(encoding), p.plan.cost, {"survey": 1})
+            fit.attributes["schema_"] = p.schema
             n = encoding.n if self.neighbors == "replace" else None
-            found = discover(encoding, counts, p.plan, paid.rng, (), n)
-            paid.attributes |= {"schema_": found.schema, "found_": _facts(p.schema), "other_": found.other}
-            paid.used["survey"] += 1
+            survey = discover(encoding, counts, p.plan, fit.rng, (), n)
+            fit.attributes |= {"schema_": survey.schema, "found_": _facts(p.schema), "other_": survey.other}
+            fit.used["survey"] += 1
         return encoding
 
     def _reads(self, encoding, charges=None):

@@ -46,10 +46,10 @@ class ModelReader:
         """Return a few rows of a plain table as codes, or None for other tables, which `table` reads or refuses."""
         if self._encoder is None or not is_few(X):
             return None
-        known = vars(self._model)
-        if FEW not in known:
-            known[FEW] = FewRows(self._encoder.schema_)
-        return known[FEW].read(X, named=not self._encoder._nameless)
+        attributes = vars(self._model)
+        if FEW not in attributes:
+            attributes[FEW] = FewRows(self._encoder.schema_)
+        return attributes[FEW].read(X, named=not self._encoder._nameless)
 
     @property
     def width(self) -> int:
@@ -97,11 +97,11 @@ class ModelReader:
 
     def _outline(self):
         """Return the learner's form of an empty table."""
-        known = vars(self._model)
-        if OUTLINE not in known:
+        attributes = vars(self._model)
+        if OUTLINE not in attributes:
             columns = self._encoder.schema_.code_columns
-            known[OUTLINE] = self._form.coded(CodeTable.of_columns(columns, 0))
-        return known[OUTLINE]
+            attributes[OUTLINE] = self._form.coded(CodeTable.of_columns(columns, 0))
+        return attributes[OUTLINE]
 
     def table(self, X: Any) -> Any:
         """Return X as codes, if the model has a schema; else X."""

@@ -49,8 +49,12 @@ class Public:
     n_labelled: int = 0  # rows with a label, which are those that a learner is given: private, and no attribute
 
     def attributes(self) -> dict[str, Any]:
-        known = {"n_features_in_": self.n_features, "feature_names_in_": self.feature_names, "classes_": self.classes}
-        return {name: value for name, value in known.items() if value is not None} | self.others
+        attributes = {
+            "n_features_in_": self.n_features,
+            "feature_names_in_": self.feature_names,
+            "classes_": self.classes,
+        }
+        return {name: value for name, value in attributes.items() if value is not None} | self.others
 
 
 class NothingLearned(ValueError):
@@ -99,11 +103,11 @@ class Charge:
 
     def claim(self, cost: Sequence[Cost]) -> PrivacySpend:
         """Return the claim of a fit with this cost; a ValueError refuses an invalid one."""
-        made = self._estimator
+        estimator = self._estimator
         return PrivacySpend(
-            made.epsilon,
-            made.delta,
-            made.neighbors,
+            estimator.epsilon,
+            estimator.delta,
+            estimator.neighbors,
             cost=tuple(cost),
             unit="row" if self.rows_per_unit is None else "person",
             rows_per_unit=self.rows_per_unit,
@@ -111,12 +115,12 @@ class Charge:
 
     def pay(self, claim: PrivacySpend, public: Public) -> None:
         """Charge the budget, if there is one."""
-        made = self._estimator
-        if made.budget is not None:
-            made.budget.charge(
-                made.epsilon,
-                made.delta,
-                neighbors=made.neighbors,
+        estimator = self._estimator
+        if estimator.budget is not None:
+            estimator.budget.charge(
+                estimator.epsilon,
+                estimator.delta,
+                neighbors=estimator.neighbors,
                 unit=claim.unit,
                 cost=claim.cost,
                 what=self._ledger_entry(public),
@@ -141,13 +145,15 @@ class Charge:
 
     def warn(self, public: Public) -> None:
         """Warn if the claim is weak."""
-        made = self._estimator
-        warn_of_caller(made.budget is not None)
-        warn_of_claim(made.epsilon, made.delta, self._persons() if self.known(0) is None else public.n_rows)
+        estimator = self._estimator
+        warn_of_caller(estimator.budget is not None)
+        warn_of_claim(
+            estimator.epsilon, estimator.delta, self._persons() if self.public_rows(0) is None else public.n_rows
+        )
         if not public.declared:
             warn("the set of labels was read off the rows, and is published with the model: declare it by classes=")
 
-    def known(self, n_rows: int) -> int | None:
+    def public_rows(self, n_rows: int) -> int | None:
         """Return the number of rows if it is public; nothing that a fit does may depend on a private one."""
         return n_rows if self._estimator.neighbors == "replace" and (self.rows_per_unit or 1) == 1 else None
 
@@ -159,7 +165,7 @@ class Charge:
         """Return the public facts of a fit for the file of its model."""
         budget = {} if self._stated is None else {"budget": self._stated}
         return {
-            "rows": self.known(public.n_rows),
+            "rows": self.public_rows(public.n_rows),
             "persons": self._persons(),
             "classes": "declared" if public.declared else "read off the rows",
         } | budget
@@ -186,7 +192,7 @@ class Fit:
         self.cost: tuple[Cost, ...] = ()
         self.attributes: dict[str, Any] = {}
         self.claim: PrivacySpend | None = None
-        self._shown: tuple[dict[str, int], PrivacySpend] | None = None
+        self._last_claim: tuple[dict[str, int], PrivacySpend] | None = None
         self.public: Public | None = None
         self.learns = False
         self.label: str | None = None
@@ -226,20 +232,20 @@ class Fit:
 
     def claim_so_far(self) -> PrivacySpend:
         """Return the charged claim with the releases made so far: the same object until there is a further release."""
-        made = self.used | {"reproducible": self.reproducible}
-        if self._shown is None or self._shown[0] != made:
+        state = self.used | {"reproducible": self.reproducible}
+        if self._last_claim is None or self._last_claim[0] != state:
             assert self.claim is not None
             events = tuple(Release(name, self.used[name], of) for name, of in self._of.items() if of is not None)
-            self._shown = made, replace(self.claim, events=events, reproducible=self.reproducible)
-        return self._shown[1]
+            self._last_claim = state, replace(self.claim, events=events, reproducible=self.reproducible)
+        return self._last_claim[1]
 
 
-def publish(estimator: Any, made: dict[str, Any], facts: dict[str, Any]) -> None:
+def publish(estimator: Any, attributes: dict[str, Any], facts: dict[str, Any]) -> None:
     """Replace the fitted attributes of an estimator, and the public facts of its fit; a stream ends."""
-    known = vars(estimator)
-    for name in [name for name in known if name in _REPLACED or (name[-1] == "_" and name[0] != "_")]:
-        del known[name]
-    known.update(made, _facts=facts)
+    state = vars(estimator)
+    for name in [name for name in state if name in _REPLACED or (name[-1] == "_" and name[0] != "_")]:
+        del state[name]
+    state.update(attributes, _facts=facts)
 
 
 def attributes_of(model: Any) -> dict[str, Any]:
@@ -255,28 +261,28 @@ def fitting(
 
     `attributes` gives the attributes by which an estimator shows a released model.
     """
-    paid = Fit(Charge(estimator), rng)
-    with settling(paid, _settle, estimator, paid, attributes):
-        yield paid
+    fit = Fit(Charge(estimator), rng)
+    with settling(fit, _settle, estimator, fit, attributes):
+        yield fit
 
 
 @contextmanager
-def settling(paid: Fit, settle: Callable[..., None], *arguments: Any) -> Iterator[None]:
+def settling(fit: Fit, settle: Callable[..., None], *arguments: Any) -> Iterator[None]:
     """Run the block; once it has charged, call `settle`, which publishes what was released, also after Ctrl-C."""
     try:
         yield
     finally:
-        if paid.claim is not None:
+        if fit.claim is not None:
             run_uninterrupted(settle, *arguments)
 
 
-def _settle(estimator: Any, paid: Fit, attributes: Callable[[Any], dict]) -> None:
+def _settle(estimator: Any, fit: Fit, attributes: Callable[[Any], dict]) -> None:
     """Replace the fitted attributes of an estimator by those of what was released, and its claim."""
-    assert paid.public is not None
-    made = paid.public.attributes() | {"privacy_": paid.claim_so_far()}
-    for model in paid.released:
-        made |= attributes(model())
-    publish(estimator, made | paid.attributes, paid.charges.facts(paid.public))
+    assert fit.public is not None
+    published = fit.public.attributes() | {"privacy_": fit.claim_so_far()}
+    for model in fit.released:
+        published |= attributes(model())
+    publish(estimator, published | fit.attributes, fit.charges.facts(fit.public))
 
 
 @contextmanager

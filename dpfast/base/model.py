@@ -229,11 +229,11 @@ def _array_fields(model):
 
 def _refuse_other_array(name, kind, value):
     """Refuse what a file could not give back as an array of this kind."""
-    wanted, kinds = ("IntArray", "iu") if kind is np.int64 else ("FloatArray", "iuf")
+    annotation, kinds = ("IntArray", "iu") if kind is np.int64 else ("FloatArray", "iuf")
     if value is None or (isinstance(value, np.ndarray) and value.dtype.kind in kinds):
         return
-    found = f"an array of {value.dtype}" if isinstance(value, np.ndarray) else f"a {type(value).__name__}"
-    raise TypeError(f"{name} is annotated as {wanted}, and holds {found}")
+    value_kind = f"an array of {value.dtype}" if isinstance(value, np.ndarray) else f"a {type(value).__name__}"
+    raise TypeError(f"{name} is annotated as {annotation}, and holds {value_kind}")
 
 
 def _same(one, other):
@@ -280,10 +280,10 @@ def _read(name, kind, saved):
         return float(saved)
     if kind in _PLAIN and kind is not float and type(saved) is kind:
         return saved
-    wanted = getattr(kind, "__name__", str(kind))
+    kind_name = getattr(kind, "__name__", str(kind))
     if kind in (*_PLAIN, Fraction):
-        raise ValueError(f"{name} must be {wanted}, got {saved!r:.80}")
-    raise ValueError(f"{name} is annotated as {wanted}, and no file can hold that")
+        raise ValueError(f"{name} must be {kind_name}, got {saved!r:.80}")
+    raise ValueError(f"{name} is annotated as {kind_name}, and no file can hold that")
 
 
 def _read_array(name, dtype, saved):

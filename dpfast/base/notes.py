@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from dpfast.accounting.claims.spend import DiscoveryWarning, warn
-from dpfast.base.others import has_others, told_share
+from dpfast.base.others import has_others, share_in_words
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.naming import NAMELESS, alike, listed, suggests_person
 
@@ -40,7 +40,7 @@ def notes_of(model: Any, rows_per_unit: int | None = None) -> Iterator[str]:
 
 
 def _of_labels(model):
-    encoder, known = getattr(model, "encoder_", None), model._facts.get("classes")
+    encoder, origin = getattr(model, "encoder_", None), model._facts.get("classes")
     if same := alike(getattr(model, "classes_", np.empty(0)).tolist()):
         yield (
             "Labels that differ only in capitals, blanks or the form of a number are separate classes: "
@@ -48,20 +48,20 @@ def _of_labels(model):
         )
     if hasattr(encoder, "other_label_"):
         classes = listed(getattr(model, "classes_", []))
-        told = hasattr(encoder, "other_labels_")
-        rows = f"{told_share(encoder.other_labels_)} have other labels" if told else "Rows with any other label"
+        shares = hasattr(encoder, "other_labels_")
+        rows = f"{share_in_words(encoder.other_labels_)} have other labels" if shares else "Rows with any other label"
         if hasattr(model, "classes_") and has_others(model):
             yield (
                 f"The labels were discovered: {classes}. The class {encoder.other_label_!r} stands for all labels that "
-                f"too few rows have to be discovered{f': {rows}' * told}; classes= (--classes) declares the labels. "
+                f"too few rows have to be discovered{f': {rows}' * shares}; classes= (--classes) declares the labels. "
                 f"{WITHOUT_LABEL}"
             )
             return
         yield (
-            f"The labels were discovered: {classes}. {rows[0].upper() + rows[1:]}{', which' * told} were learned as "
+            f"The labels were discovered: {classes}. {rows[0].upper() + rows[1:]}{', which' * shares} were learned as "
             f"{encoder.other_label_}; classes= (--classes) declares the labels. {WITHOUT_LABEL}"
         )
-    elif known == "read off the rows" and hasattr(model, "classes_"):
+    elif origin == "read off the rows" and hasattr(model, "classes_"):
         yield "The set of labels was read off the rows and is published as it is; classes= (--classes) declares it."
 
 
@@ -127,9 +127,9 @@ def _discovered(encoder):
 
 def _kind(column):
     """Return how the cells of a column are read, in words."""
-    made = column.code_columns()
-    kinds = ["dates" if each.dates else "numbers" for each in made if each.ordered]
-    return " and ".join(dict.fromkeys([*kinds, *("words" for each in made if not each.ordered and each.values)])) or (
+    codes = column.code_columns()
+    kinds = ["dates" if each.dates else "numbers" for each in codes if each.ordered]
+    return " and ".join(dict.fromkeys([*kinds, *("words" for each in codes if not each.ordered and each.values)])) or (
         "missing or not"
     )
 

@@ -58,23 +58,23 @@ def codes_as_learned(model: Any, numbers: np.ndarray, identities: Any) -> np.nda
 
 
 def share_of_others(
-    found: Any, classes: np.ndarray, deviation: float, labelled: tuple[float, float]
+    survey: Any, classes: np.ndarray, deviation: float, labelled: tuple[float, float]
 ) -> tuple[float, float, float]:
     """Return the share of the rows with a label that have none of these classes, and a 95% interval for the noise.
 
     `found` is the result of the survey, `deviation` that of the noise of each label's number of rows, and `labelled`
     the number of rows with a label and the deviation of its noise.
     """
-    counts = counts_by_class(found.labels, classes)
-    known = [rows for label, rows in counts.items() if label != OTHER_LABEL or not found.others]
+    counts = counts_by_class(survey.labels, classes)
+    numbers = [rows for label, rows in counts.items() if label != OTHER_LABEL or not survey.others]
     size = max(1.0, labelled[0])
-    share = 1 - sum(known) / size
-    spread = [deviation] * len(known) + [labelled[1] * (1 - share)]
+    share = 1 - sum(numbers) / size
+    spread = [deviation] * len(numbers) + [labelled[1] * (1 - share)]
     low, share, high = np.clip(np.array([-1.96, 0, 1.96]) * np.linalg.norm(spread) / size + share, 0, 1).tolist()
     return share, low, high
 
 
-def told_share(share: tuple[float, float, float]) -> str:
+def share_in_words(share: tuple[float, float, float]) -> str:
     """Return the text of a share of the rows with its interval."""
     value, low, high = (round(100 * each) for each in share)
     if not value:

@@ -5,7 +5,7 @@ A kind accepts values and words its refusals, in the same way for all learners. 
 before any data are read.
 
 >>> kind = auto(count(1, 100))
->>> kind.wanted
+>>> kind.demand
 'be "auto" or an integer in [1, 100]'
 >>> kind.read("n_rounds", 0)
 Traceback (most recent call last):
@@ -38,17 +38,17 @@ SchemaLike: TypeAlias = Schema | FileLike
 class Kind:
     """The set of valid values of a parameter: those that `fits` accepts, which `plain` converts for learners.
 
-    `wanted` is the text after "must" in error messages: "be an integer of at least 1" or "lie in (0, 1]".
+    `demand` is the text after "must" in error messages: "be an integer of at least 1" or "lie in (0, 1]".
     """
 
-    wanted: str
+    demand: str
     fits: Callable[[Any], bool]
     plain: Callable[[Any], Any] = lambda value: value
 
     def read(self, name: str, value: Any) -> Any:
         """Return the plain value; a ValueError names the parameter, the valid values and the value given."""
         if not self.fits(value):
-            raise ValueError(f"{name} must {self.wanted}, got {value!r}")
+            raise ValueError(f"{name} must {self.demand}, got {value!r}")
         return self.plain(value)
 
 
@@ -65,8 +65,8 @@ def count(least: int, most: int | None = None) -> Kind:
     Kind
     """
     high = math.inf if most is None else most
-    wanted = f"of at least {least}" if most is None else f"in [{least}, {most}]"
-    return Kind(f"be an integer {wanted}", lambda value: is_integer(value) and least <= value <= high, int)
+    domain = f"of at least {least}" if most is None else f"in [{least}, {most}]"
+    return Kind(f"be an integer {domain}", lambda value: is_integer(value) and least <= value <= high, int)
 
 
 def positive() -> Kind:
@@ -141,7 +141,7 @@ def optional(kind: Kind) -> Kind:
 
 def _or(words: str, is_word: Callable[[Any], bool], kind: Kind) -> Kind:
     return Kind(
-        f"be {words} or {kind.wanted.removeprefix('be ')}",
+        f"be {words} or {kind.demand.removeprefix('be ')}",
         lambda value: is_word(value) or kind.fits(value),
         lambda value: value if is_word(value) else kind.plain(value),
     )
@@ -251,11 +251,15 @@ def estimator(cls: type[T]) -> type[T]:
         The same class.
     """
     whole: Any = dataclass(eq=False, repr=False, kw_only=True)(cls)
-    known = {each.name: each for each in fields(whole) if each.init}
-    whole._parameters = {name: each.metadata["kind"] for name, each in known.items() if each.metadata.get("kind")}
+    entries_by_name = {each.name: each for each in fields(whole) if each.init}
+    whole._parameters = {
+        name: each.metadata["kind"] for name, each in entries_by_name.items() if each.metadata.get("kind")
+    }
     if cls.__doc__:
-        entries = [f"{name} : {each.metadata['text']}" for name, each in known.items() if each.metadata.get("text")]
-        order = [name for name, each in known.items() if not each.kw_only]
+        entries = [
+            f"{name} : {each.metadata['text']}" for name, each in entries_by_name.items() if each.metadata.get("text")
+        ]
+        order = [name for name, each in entries_by_name.items() if not each.kw_only]
         order += [name for base in cls.__mro__ for name in get_annotations(base) if name not in order]
         text = _completed(cleandoc(cls.__doc__), "Parameters", entries, order)
         above = [_section(cleandoc(base.__doc__ or ""), "Attributes")[1] for base in reversed(cls.__mro__[1:])]
@@ -294,8 +298,8 @@ def _names(entry: str) -> list[str]:
 class Values:
     """Plain values of checked parameters, as attributes; they never change, and `but` returns a copy with others."""
 
-    def __init__(self, known: Mapping[str, Any]):
-        vars(self).update(known)
+    def __init__(self, values: Mapping[str, Any]):
+        vars(self).update(values)
 
     def but(self, **others: Any) -> "Values":
         """Return these values, some of which are others."""
@@ -318,8 +322,8 @@ class Parameters:
 
         They are `Values` with the types that the class declares for its parameters.
         """
-        known = {name: kind.read(name, getattr(self, name)) for name, kind in self._parameters.items()}
-        return cast(Self, Values(known))
+        values = {name: kind.read(name, getattr(self, name)) for name, kind in self._parameters.items()}
+        return cast(Self, Values(values))
 
     def _checked(self) -> Values:
         """Return the plain values for a fit that begins now.

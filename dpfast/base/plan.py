@@ -376,10 +376,10 @@ def _solve(plan: Plan, task: Task, types: tuple[type, ...]) -> Solved:
     for finest in (30, 0):
         steps = {name: steps_of(each, finest) for name, each in releases.items()}
         noise, cost = _solved(releases, steps, task)
-        drawn = {name: _largest(noise[name]) * steps[name] for name, each in releases.items() if not _draws(each)}
-        if max(drawn.values(), default=0) <= LARGEST_SCALE:
+        scales = {name: _largest(noise[name]) * steps[name] for name, each in releases.items() if not _draws(each)}
+        if max(scales.values(), default=0) <= LARGEST_SCALE:
             break
-    for name, each in drawn.items():
+    for name, each in scales.items():
         if each > LARGEST_SCALE:
             raise ValueError(f"{name} would need noise beyond 64-bit integers: epsilon = {task.epsilon!r} is small")
     person = task.rows_per_unit > 1
@@ -411,10 +411,10 @@ def _solved(releases: dict[str, Any], steps: dict[str, int], task: Task) -> tupl
     has_sums = any(isinstance(each, GaussianSum) for each in releases.values())
     if has_sums and not task.delta:
         raise ValueError("Gaussian noise needs delta > 0: with delta = 0 sums have Laplace noise (LaplaceSum)")
-    found = [] if has_sums else [_by_epsilon(releases, task)]
+    solutions = [] if has_sums else [_by_epsilon(releases, task)]
     if has_sums or (task.delta and len(releases) > 1 and not all(map(_is_laplace, releases.values()))):
-        found.append(_by_bill(releases, steps, task))
-    return max(found, key=lambda each: _sharpness(releases, each[0]))
+        solutions.append(_by_bill(releases, steps, task))
+    return max(solutions, key=lambda each: _sharpness(releases, each[0]))
 
 
 def _by_epsilon(releases: dict[str, Any], task: Task) -> tuple[dict[str, Any], tuple[Cost, ...]]:
@@ -449,16 +449,16 @@ def _by_bill(releases: dict[str, Any], steps: dict[str, int], task: Task) -> tup
     ranges = tuple(each for each in cost if each.kind == "range")
     beside = tuple(each for each in cost if each.kind != "range")
     factor = growth_of(ranges, beside, task.epsilon, task.delta) if ranges else Fraction(1)
-    drawn = {}
+    scales = {}
     for (name, each), of_bill in zip(rest.items(), billed.noise, strict=True):
         if isinstance(each, ExponentialDraw):
             noise[name] = of_bill if factor == 1 else Fraction(of_bill) * factor
-            drawn[name] = exact_above("width", each.width) * task.rows_per_unit * Fraction(noise[name])
+            scales[name] = exact_above("width", each.width) * task.rows_per_unit * Fraction(noise[name])
         else:
             noise[name] = of_bill / steps[name]  # exact, as steps are powers of two
     if factor > 1:
         sums = tuple(each for each in billed.cost if each.kind != "range")
-        cost = (*sums, *_pure_costs(rest, drawn), *_pure_costs(pure, own))
+        cost = (*sums, *_pure_costs(rest, scales), *_pure_costs(pure, own))
     return {name: noise[name] for name in releases}, cost
 
 

@@ -69,11 +69,11 @@ def call_callbacks(fit: F) -> F:
     """
 
     @wraps(fit)
-    def calling(self: Any, *given: Any, **named: Any) -> Any:
+    def calling(self: Any, *arguments: Any, **named: Any) -> Any:
         if not getattr(self, "_skl_callbacks", None):
-            return fit(self, *given, **named)
+            return fit(self, *arguments, **named)
         whole = self._init_callback_context(max_subtasks=None).call_on_fit_task_begin(estimator=self)
-        fit(self, *given, **named)
+        fit(self, *arguments, **named)
         whole.call_on_fit_task_end(estimator=self)
         return self
 

@@ -164,20 +164,20 @@ class TableReader:
         """
         learner = self._learner
         self.epsilon, self.delta, self.survey = learner.epsilon, learner.delta, None
-        told: dict[str, Any] = {}
+        spending: dict[str, Any] = {}
         if self.delta:
             self._spending = learner.spending(self._widest_task(n, None))
-            told = {"kind": self._spending.kind, "pure": self._spending.pure, "rest": self._spending.parts}
+            spending = {"kind": self._spending.kind, "pure": self._spending.pure, "rest": self._spending.parts}
         public: dict[str, Any] = {"labels": labels, "rows_per_unit": self.rows_per_unit, "n": n}
         self.survey = survey.plan(
-            self.schema, self.epsilon, self.delta, self.neighbors, share=learner.encoder_share, **public, **told
+            self.schema, self.epsilon, self.delta, self.neighbors, share=learner.encoder_share, **public, **spending
         )
         self.epsilon = self.survey.epsilon
         if self.delta:
             self.delta = self.survey.delta
         return self.survey
 
-    def read(self, paid: Fit, classes: Any, units: Any = None, rows_per_unit: int | None = None) -> Any:
+    def read(self, fit: Fit, classes: Any, units: Any = None, rows_per_unit: int | None = None) -> Any:
         """Return the opened table and its labels in the form that learners ask.
 
         What the schema leaves open is discovered here, after the table and its labels have been checked. The whole
@@ -197,7 +197,7 @@ class TableReader:
         Table
         """
         source, named, schema = self._source, self._source.label, self.schema
-        paid.label = named or _label_name(schema, source.y)
+        fit.label = named or _label_name(schema, source.y)
         label: Any = None
         kind = None
         nameless = False
@@ -206,7 +206,7 @@ class TableReader:
             source = source.with_names(schema.names)
             nameless = source.nameless
             if surveyed:
-                paid.notes.append(
+                fit.notes.append(
                     "The table was surveyed like a frame, as its rows suffice for its columns; "
                     'schema="vectors" (--schema vectors) reads the rows as vectors of numbers.'
                 )
@@ -220,12 +220,12 @@ class TableReader:
             self._refuse_parts()
         labelled = source.labelled or named is not None
         if units is not None or rows_per_unit is not None:
-            source = self._bounded(source, label, units, rows_per_unit, paid)
+            source = self._bounded(source, label, units, rows_per_unit, fit)
         else:
             warn_of_repeated_rows(source.X)
         if schema is None:
             if not isinstance(source.X, BitMatrix | SparseBits | CodeTable):
-                paid.notes.append(
+                fit.notes.append(
                     "The rows were read as vectors of numbers; "
                     'schema="discover" (--schema discover) reads each column by its own range.'
                 )
@@ -244,27 +244,27 @@ class TableReader:
         encoding = source.encode(schema, label)
         self._with_rows(encoding)
         if classes is not None and kind not in _WITHOUT_GAPS:
-            paid.notes.append(WITHOUT_LABEL)
+            fit.notes.append(WITHOUT_LABEL)
         encoder = TableEncoder(schema, neighbors=self.neighbors)
         encoder._nameless = nameless
         if schema.to_find:
             encoder.epsilon, encoder.delta = self._learner.epsilon, self._learner.delta
-            known = self._discovered(encoding, encoder, classes, kind, paid)
+            labels = self._discovered(encoding, encoder, classes, kind, fit)
         else:
-            known = self._declared(encoding, classes, kind)
-            encoder._set_declared(encoding, paid.charges)
+            labels = self._declared(encoding, classes, kind)
+            encoder._set_declared(encoding, fit.charges)
         self.encoder = encoder
-        return encoding.to_codes(encoder.schema_, known)
+        return encoding.to_codes(encoder.schema_, labels)
 
     def open_parts(self, table: Any) -> tuple[Any, Any, Public]:
         """Return the parts of a table that was read, a table of the same form, and what a fit treats as public."""
         parts = table.parts.map(with_image, self._form.rows)
-        known = parts.each(_read)
+        sizes = parts.each(_read)
         rows = self._form.empty(table.like) if parts.only is None else parts.only.rows
-        if any(width != _width(rows) for _, width in known):
+        if any(width != _width(rows) for _, width in sizes):
             raise ValueError("parts of X must have the same columns and types")
         public = public_of(self._form.coded(table.like), table.labels)
-        public.n_rows, public.n_labelled = self._public_rows(table.n), sum(n for n, _ in known)
+        public.n_rows, public.n_labelled = self._public_rows(table.n), sum(n for n, _ in sizes)
         public.n_units = self.n_units
         if not self._form.several_classes:
             two_classes(table.labels.classes)
@@ -290,7 +290,7 @@ class TableReader:
 
     def plan(self, task: Task) -> Plan:
         """Return the plan for a task; refuse one that spends in another way than the survey left a budget for."""
-        made, foreseen = plan_of(self._learner, task), self._spending
+        plan, foreseen = plan_of(self._learner, task), self._spending
         if self.survey is not None and foreseen.kind != "pair":
             spending = self._learner.spending(task)
             if (spending.kind, spending.pure) != (foreseen.kind, foreseen.pure):
@@ -298,20 +298,20 @@ class TableReader:
                     f"plan() of {self._name} must name the same mechanisms, with the same shares, for the "
                     "widest table that may be discovered and for any other: what a discovery leaves is told to these"
                 )
-        return made
+        return plan
 
     def attributes(self, public: Public, facts: dict[str, Any]) -> dict[str, Any]:
         """Return the attributes of a model that say what it reads, and complete the public facts of its file."""
-        known = public.attributes()
+        attributes = public.attributes()
         if self.encoder is not None:
             names = self.encoder.schema.names
-            known |= {"encoder_": self.encoder, "n_features_in_": len(names)}
-            known["feature_names_in_"] = np.array(names, dtype=object)
+            attributes |= {"encoder_": self.encoder, "n_features_in_": len(names)}
+            attributes["feature_names_in_"] = np.array(names, dtype=object)
             if self.encoder._nameless:
-                del known["feature_names_in_"]
+                del attributes["feature_names_in_"]
             if hasattr(self.encoder, "other_label_"):
                 facts["classes"] = "discovered"
-        return known
+        return attributes
 
     def tell_others(self, labelled: tuple[float, float] | None) -> None:
         """Set the share of the rows whose labels were not found, unless it is known, by how many have a label."""
@@ -367,27 +367,27 @@ class TableReader:
         """Return the labels of all rows as numbers of the declared classes, or of those that occur."""
         numbers, identities = encoding.label_numbers()
         if classes is None:
-            known = labels_that_occur(numbers, identities, kind)
+            labels = labels_that_occur(numbers, identities, kind)
         else:
-            known = labels_of(numbers, identities, classes, kind)
+            labels = labels_of(numbers, identities, classes, kind)
         if not self._form.several_classes:
-            known.signs()  # refuses more than two classes
-        return known
+            labels.signs()  # refuses more than two classes
+        return labels
 
-    def _discovered(self, encoding, encoder, classes, kind, paid):
+    def _discovered(self, encoding, encoder, classes, kind, fit):
         """Charge for everything, release the survey, and return the labels of all rows."""
-        known = declared = None
+        label_codes = declared = None
         classes = BOOLEANS if classes is None and kind == "boolean" else classes  # declared by their type
         if classes is None and not self.delta:
-            name = "y" if paid.label is None else repr(paid.label)
+            name = "y" if fit.label is None else repr(fit.label)
             raise ValueError(f"labels cannot be found privately with delta = 0: declare those of {name} by classes=")
         if classes is not None:
-            known = self._declared(encoding, classes, kind)
-            declared = known.classes
+            label_codes = self._declared(encoding, classes, kind)
+            declared = label_codes.classes
         elif kind == "cells":
             refuse_fractions(encoding.label_numbers()[1])
         else:
-            refuse_floating(kind, paid.label)
+            refuse_floating(kind, fit.label)
         if declared is None and self._form.names_classes:
             raise ValueError(
                 f"{self._form.names_classes} names classes, and discovered labels may lack one: declare classes="
@@ -407,32 +407,30 @@ class TableReader:
         names, counts = np.array(self.schema.names, dtype=object), encoding.counts()
         public = Public(self._public_rows(encoding.n), len(names), names)
         public.n_units = self.n_units
-        paid.charge(public, planned.total, {"survey": 1}, learns=False)
+        fit.charge(public, planned.total, {"survey": 1}, learns=False)
         if declared is not None:
             counts.labels = counts_by_class(counts.labels, declared)
         spelled = None if declared is None else [text_of(each) for each in declared.tolist()] if labels else []
-        found = discover(encoding, counts, planned, paid.rng, spelled, n, self._labels_are_complete(paid.label))
-        paid.used["survey"] += 1
-        encoder._found(encoding, found, planned, paid)
-        if found.coarse:
-            paid.notes.append(
-                f"Read coarsely: {listed([*found.coarse])}. Many rows share few codes there, as their numbers are "
+        discovery = discover(encoding, counts, planned, fit.rng, spelled, n, self._labels_are_complete(fit.label))
+        fit.used["survey"] += 1
+        encoder._set_discovered(encoding, discovery, planned, fit)
+        if discovery.coarse:
+            fit.notes.append(
+                f"Read coarsely: {listed([*discovery.coarse])}. Many rows share few codes there, as their numbers are "
                 "closer together than this budget shows: declare the range (low, high) in a schema, or give more rows "
                 "or a larger epsilon."
             )
         self.encoder = encoder  # which stands even if nothing is learned
         if declared is None:
-            declared = self._discovered_classes(found, kind, paid)
-            encoder.other_label_ = other_label(counts_by_class(found.labels, declared), declared)
-            self._others = partial(share_of_others, found, declared, planned.labels.deviation)
-            self.tell_others(found.labelled)
-            known = read_labels(labels_among(*encoding.label_numbers(), declared, encoder.other_label_), declared)
-        if found.labels:
-            totals = counts_by_class(found.labels, declared)
-            paid.attributes["class_sizes_"] = np.array(
-                [totals[text_of(each)] for each in declared.tolist()], np.float64
-            )
-        return known
+            declared = self._discovered_classes(discovery, kind, fit)
+            encoder.other_label_ = other_label(counts_by_class(discovery.labels, declared), declared)
+            self._others = partial(share_of_others, discovery, declared, planned.labels.deviation)
+            self.tell_others(discovery.labelled)
+            label_codes = read_labels(labels_among(*encoding.label_numbers(), declared, encoder.other_label_), declared)
+        if discovery.labels:
+            totals = counts_by_class(discovery.labels, declared)
+            fit.attributes["class_sizes_"] = np.array([totals[text_of(each)] for each in declared.tolist()], np.float64)
+        return label_codes
 
     def _labels_are_complete(self, name):
         """Return whether no label is missing, by their type and the marks of the schema alone."""
@@ -442,49 +440,49 @@ class TableReader:
         whole = isinstance(dtype, np.dtype) and dtype.kind in "biu"
         return whole and {*self.schema.missing_values} <= {*LABEL_MARKS}
 
-    def _discovered_classes(self, survey, kind, paid):
+    def _discovered_classes(self, survey, kind, fit):
         """Return the classes that were discovered; raise an error if they are fewer than two, as nothing is learned.
 
         If only one label was discovered, but other rows have another one, these are the class OTHER_LABEL, and the
         labels of the survey have their number, too.
         """
-        most, found = MOST_LABELS if self._form.several_classes else 2, survey.labels
-        classes = classes_of_identities([*found], kind)
+        most, counts = MOST_LABELS if self._form.several_classes else 2, survey.labels
+        classes = classes_of_identities([*counts], kind)
         if len(classes) == 1 and survey.others and text_of(classes[0]) != OTHER_LABEL:
-            found[OTHER_LABEL] = survey.others
+            counts[OTHER_LABEL] = survey.others
             return np.unique([text_of(classes[0]), OTHER_LABEL])
         if len(classes) < 2:
-            name = "y" if paid.label is None else repr(paid.label)
-            known = f"only the label {str(classes[0])!r}" if len(classes) else "no label"
+            name = "y" if fit.label is None else repr(fit.label)
+            labels = f"only the label {str(classes[0])!r}" if len(classes) else "no label"
             raise NothingLearned(
-                f"{known} of {name} has enough rows to be discovered, and a model tells two classes or more apart: "
-                f"nothing was learned, and {paid.claim} is spent. Declare the labels by classes= (--classes), or give "
+                f"{labels} of {name} has enough rows to be discovered, and a model tells two classes or more apart: "
+                f"nothing was learned, and {fit.claim} is spent. Declare the labels by classes= (--classes), or give "
                 f"more rows or a larger epsilon; if they are amounts, ask whether they are above a number: {ABOVE}",
-                paid.claim,
+                fit.claim,
             )
         if len(classes) <= most:
             return classes
-        often = {text for text, _ in counts_by_class(found, classes).most_common(most)}
-        kept = classes[[text_of(each) in often for each in classes.tolist()]]
-        paid.notes.append(
-            f"{len(classes):,} labels were discovered, and {self._name} tells {most:,} apart: {listed(kept)}. "
-            f"The rows with another one were learned as {other_label(counts_by_class(found, kept), kept)}."
+        often = {text for text, _ in counts_by_class(counts, classes).most_common(most)}
+        largest = classes[[text_of(each) in often for each in classes.tolist()]]
+        fit.notes.append(
+            f"{len(classes):,} labels were discovered, and {self._name} tells {most:,} apart: {listed(largest)}. "
+            f"The rows with another one were learned as {other_label(counts_by_class(counts, largest), largest)}."
         )
-        return kept
+        return largest
 
-    def _bounded(self, source, label, units, rows_per_unit, paid):
+    def _bounded(self, source, label, units, rows_per_unit, fit):
         """Return the source with the kept rows of each unit; files and streams are read for it."""
         if units is None or rows_per_unit is None:
             raise ValueError("units= and rows_per_unit= go together: whose each row is, and how many of a unit count")
         most = self.rows_per_unit = count(1).read("rows_per_unit", rows_per_unit)
         if isinstance(units, str) and self.schema is not None and units in (*self.schema.names, label.name):
             raise ValueError(f"units={units!r} is a column of the schema: take it out, or the model learns units")
-        paid.charges.rows_per_unit = most
+        fit.charges.rows_per_unit = most
 
         def choose(ids):
             unit = number_units(ids)
-            self.n_units = paid.charges.n_units = int(unit.max(initial=-1)) + 1
-            return bounded_rows(unit, most, own_generator(paid.rng))
+            self.n_units = fit.charges.n_units = int(unit.max(initial=-1)) + 1
+            return bounded_rows(unit, most, own_generator(fit.rng))
 
         return source.limit_units(units, self.schema, label, choose)
 

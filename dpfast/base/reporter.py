@@ -23,8 +23,8 @@ class ModelReporter:
 
     def reliability(self) -> list[Any]:
         """Return how often predictions came true, by the noisy counts that the model holds, if it holds any."""
-        known = vars(self._model)
-        return known["model_"].reliability(self._model.classes_) if "model_" in known else []
+        attributes = vars(self._model)
+        return attributes["model_"].reliability(self._model.classes_) if "model_" in attributes else []
 
     def text(self) -> str:
         """Return a summary in a few lines."""

@@ -144,7 +144,7 @@ class Run:
         progress: Callable | None = None,
         made: Mapping[str, int] = MappingProxyType({}),
     ) -> None:
-        self._paid, self._plan, self._progress = paid, dict(plan.items()), progress or _without_progress
+        self._fit, self._plan, self._progress = paid, dict(plan.items()), progress or _without_progress
         self._noise, self._steps = solved.noise, solved.steps
         self._used, self._shows = dict.fromkeys(plan, 0) | dict(made), False
         self._taking, self._process = threading.Lock(), os.getpid()
@@ -154,14 +154,14 @@ class Run:
 
     @property
     def model(self) -> Model | None:
-        return self._paid.released[0]() if self._paid.released else None
+        return self._fit.released[0]() if self._fit.released else None
 
     @model.setter
     def model(self, model: Model) -> None:
         if not isinstance(model, Model):
             raise TypeError(f"a learner must return a dpfast.base.Model, got {type(model).__name__}")
-        self._paid.released = [lambda: model]
-        self._paid.used.update(self._used)
+        self._fit.released = [lambda: model]
+        self._fit.used.update(self._used)
 
     def show(self, model: Callable[[], Model]) -> None:
         """Let a function return the model that is published if the fit is interrupted, after any later release.
@@ -173,8 +173,8 @@ class Run:
         model : callable
             It has no arguments, and returns a model of what was released until then; if nothing was, too.
         """
-        self._paid.released, self._shows = [model], True
-        self._paid.used.update(self._used)
+        self._fit.released, self._shows = [model], True
+        self._fit.used.update(self._used)
 
     def note(self, sentence: str) -> None:
         """Add a sentence to `notes_`, about what the fit decided.
@@ -184,7 +184,7 @@ class Run:
         sentence : str
             It follows from released and public facts.
         """
-        self._paid.notes.append(sentence)
+        self._fit.notes.append(sentence)
 
     def count(self, rows: float, deviation: float) -> None:
         """Take over a noisy number of the rows with a label, as a release gave it.
@@ -226,11 +226,11 @@ class Run:
         sums = _wide(exact)
         mechanism, noise = self._next(name, -(-sums.size // max(1, times)), kinds, "release", times)
         if mechanism == "laplace":
-            return self._made(name, discrete_laplace(sums, noise, rng=self._paid.rng))
+            return self._release(name, discrete_laplace(sums, noise, rng=self._fit.rng))
         if (steps := self._steps[name]) == 1:
-            return self._made(name, discrete_gaussian(sums, float(noise), rng=self._paid.rng))
-        fine = discrete_gaussian(sums * steps, float(noise * steps), rng=self._paid.rng)
-        return self._made(name, (fine + steps // 2) // steps)
+            return self._release(name, discrete_gaussian(sums, float(noise), rng=self._fit.rng))
+        fine = discrete_gaussian(sums * steps, float(noise * steps), rng=self._fit.rng)
+        return self._release(name, (fine + steps // 2) // steps)
 
     def select(self, name: str, scores: ArrayLike) -> int:
         """Return the number of a candidate, drawn with probability proportional to exp(exponent * score).
@@ -251,7 +251,7 @@ class Run:
             As for `release`.
         """
         _, exponent = self._next(name, np.size(scores), {ExponentialDraw: "exponential"}, "select")
-        return self._made(name, int(exponential(scores, exponent, rng=self._paid.rng)))
+        return self._release(name, int(exponential(scores, exponent, rng=self._fit.rng)))
 
     def draw(self, name: str, size: int, sample: Callable[[Any, np.random.Generator], Any], times: int = 1) -> Any:
         """Return what a sampler draws, for candidates too many to have a score each, and for mechanisms of others.
@@ -274,7 +274,7 @@ class Run:
         """
         kinds = {ExponentialDraw: "exponential", Proved: "proved"}
         _, noise = self._next(name, size, kinds, "draw", times)
-        return self._made(name, sample(noise, self._paid.rng))
+        return self._release(name, sample(noise, self._fit.rng))
 
     def draws(
         self, name: str, size: int, sample: Callable[[Any, np.random.Generator], Iterator], *, progress: bool = False
@@ -295,15 +295,15 @@ class Run:
         object
         """
         self._planned(name, size, {ExponentialDraw: "exponential", Proved: "proved"}, "draws")
-        drawn: Any = self._drawn(name, iter(sample(self._noise[name], self._paid.rng)))
-        for each in self._progress(drawn, name, self._plan[name].times) if progress else drawn:
-            yield self._made(name, each)
+        samples: Any = self._draw_next(name, iter(sample(self._noise[name], self._fit.rng)))
+        for each in self._progress(samples, name, self._plan[name].times) if progress else samples:
+            yield self._release(name, each)
 
-    def _drawn(self, name, sampled):
+    def _draw_next(self, name, sampled):
         """Yield what a sampler draws as long as the plan has a release, each taken from it before it is drawn."""
         while True:
             with self._alone():
-                if self._left(name) < 1:  # others may be made between two of these
+                if self._count_left(name) < 1:  # others may be made between two of these
                     return
                 self._used[name] += 1
             try:
@@ -348,7 +348,7 @@ class Run:
         ndarray of int64, shape (size,)
             Integers in [0, below).
         """
-        return self._paid.rng.integers(below, size=size)
+        return self._fit.rng.integers(below, size=size)
 
     def random_bytes(self, n: int) -> bytes:
         """Return random bytes that depend on no row and are not released, such as a key.
@@ -361,7 +361,7 @@ class Run:
         -------
         bytes
         """
-        return self._paid.rng.bytes(n)
+        return self._fit.rng.bytes(n)
 
     def permutation(self, n: int) -> np.ndarray:
         """Return a random order of the numbers below a public one.
@@ -374,7 +374,7 @@ class Run:
         -------
         ndarray of int64, shape (n,)
         """
-        return self._paid.rng.permutation(n)
+        return self._fit.rng.permutation(n)
 
     def key(self) -> int:
         """Return a random integer of 128 bits that depends on no row, such as the key of a public projection.
@@ -411,7 +411,7 @@ class Run:
 
     def _most_of(self, name, times):
         """Return what releases of this name, made at once, may cost by the plan."""
-        charges = getattr(self._paid, "charges", None)  # an oracle and experts have none, and protect rows
+        charges = getattr(self._fit, "charges", None)  # an oracle and experts have none, and protect rows
         planned, rows = self._plan[name], getattr(charges, "rows_per_unit", None) or 1
         if isinstance(planned, GaussianSum):
             return math.sqrt(times) * float(planned.moves) * rows / float(self._noise[name])
@@ -431,13 +431,13 @@ class Run:
             kind = planned.mechanism
         if kind is None:
             raise RuntimeError(f"{name!r} is planned as {type(planned).__name__}, which run.{verb} does not make")
-        if not (is_integer(times) and 1 <= times <= self._left(name)):
+        if not (is_integer(times) and 1 <= times <= self._count_left(name)):
             raise RuntimeError(f"{name!r} is planned {planned.times} times, and was released {self._used[name]} times")
         if size > planned.size:
             raise RuntimeError(f"{name!r} is planned with at most {planned.size:,} entries, got {size:,}")
         return kind
 
-    def _left(self, name):
+    def _count_left(self, name):
         """Return how many releases of this name may still be made."""
         times = self._plan[name].times
         return math.inf if times is None else times - self._used[name]
@@ -448,10 +448,10 @@ class Run:
             raise RuntimeError(f"a fit goes on only in the process that began it (pid {self._process})")
         return self._taking
 
-    def _made(self, name, what):
+    def _release(self, name, what):
         """Let the claim count releases of this name, now that they were made, and return what was released."""
         if self._shows:
-            self._paid.used[name] = self._used[name]
+            self._fit.used[name] = self._used[name]
         return what
 
 

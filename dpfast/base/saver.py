@@ -42,8 +42,8 @@ class ModelSaver:
 
     def read_entries(self, document: dict[str, Any]) -> None:
         """Read what the file holds besides the fields of the model, for all models that know of it."""
-        known = {name: document[name] for name in document if name == "class_counts"} | document.get("card", {})
-        self._set_model(self._learner.model_.with_entries(known, self.task()))
+        entries = {name: document[name] for name in document if name == "class_counts"} | document.get("card", {})
+        self._set_model(self._learner.model_.with_entries(entries, self.task()))
 
     def task(self) -> Task:
         """Return what the file says of the task of its fit; whether there is a schema, by `sizes`."""

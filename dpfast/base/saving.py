@@ -53,8 +53,8 @@ def document_of(model: Any, released: Any, width: int, names: Any, **more: Any) 
     from sklearn.utils.validation import check_is_fitted
 
     check_is_fitted(model)
-    claim, encoder, known = model.privacy_, getattr(model, "encoder_", None), vars(model)
-    figures = {name: known[f"{name}_"] for name in CARD if f"{name}_" in known}
+    claim, encoder, attributes = model.privacy_, getattr(model, "encoder_", None), vars(model)
+    figures = {name: attributes[f"{name}_"] for name in CARD if f"{name}_" in attributes}
     document = {
         "format": FORMAT,
         "version": FORMAT_VERSION,
@@ -65,7 +65,7 @@ def document_of(model: Any, released: Any, width: int, names: Any, **more: Any) 
         "feature_names": names,
         "privacy": claim.to_dict(),
         "released": released,
-        "card": {"dpfast": _version(), "public": known.get("_facts")} | figures,
+        "card": {"dpfast": _version(), "public": attributes.get("_facts")} | figures,
         **more,
     }
     if not type(model).__module__.startswith("dpfast."):
@@ -80,9 +80,9 @@ def document_of(model: Any, released: Any, width: int, names: Any, **more: Any) 
 def stated_parameters(model: Any) -> dict[str, Any]:
     """Return the parameters of a fitted model that are saved and shown: those of its claim, whatever they became."""
     claim, hidden = model.privacy_, unsaved(model)
-    made = {"epsilon": claim.epsilon, "delta": claim.delta, "neighbors": claim.neighbors}
+    charged = {"epsilon": claim.epsilon, "delta": claim.delta, "neighbors": claim.neighbors}
     parameters = model.get_params(deep=False)
-    return {name: made.get(name, parameters[name]) for name in parameters if name not in hidden}
+    return {name: charged.get(name, parameters[name]) for name in parameters if name not in hidden}
 
 
 def home_of(kind: type) -> str:
@@ -92,16 +92,16 @@ def home_of(kind: type) -> str:
 
 def find_class(base: type, name: str, name_of: Callable[[type], Any], is_home: Callable[[type], bool]) -> type | None:
     """Return the class below `base` with a name, the last one that was defined; if several have it, the one at home."""
-    found, waiting = [], [base]
+    kinds, waiting = [], [base]
     while waiting:
         kind = waiting.pop()
         waiting += kind.__subclasses__()
         if name_of(kind) == name:
-            found.append(kind)
-    wanted = [kind for kind in found if is_home(kind)] or found
-    if len(homes := {home_of(kind) for kind in wanted}) > 1:
+            kinds.append(kind)
+    candidates = [kind for kind in kinds if is_home(kind)] or kinds
+    if len(homes := {home_of(kind) for kind in candidates}) > 1:
         raise ValueError(f"several classes are named {name}, and the file is of none of {', '.join(sorted(homes))}")
-    return wanted[0] if wanted else None
+    return candidates[0] if candidates else None
 
 
 def add_facts(estimator: Any, **facts: Any) -> None:
@@ -176,8 +176,8 @@ def read_document(path: str | os.PathLike) -> dict[str, Any]:
 def entries(saved: Any, *names: str, maybe: tuple[str, ...] = ()) -> dict[str, Any]:
     """Return a dict that has exactly the entries `names`, and possibly those in `maybe`; refuse any other."""
     if not isinstance(saved, dict) or not set(names) <= set(saved) <= {*names, *maybe}:
-        found = sorted(saved) if isinstance(saved, dict) else saved
-        raise ValueError(f"wanted the entries {', '.join(names or maybe)}, got {found!r}")
+        names_there = sorted(saved) if isinstance(saved, dict) else saved
+        raise ValueError(f"wanted the entries {', '.join(names or maybe)}, got {names_there!r}")
     return saved
 
 

@@ -20,10 +20,10 @@ from dpfast.tables.naming import visible
 def fit(learner: Any, X: Any, y: Any, classes: Any, units: Any, rows_per_unit: int | None) -> None:
     """Fit a learner; the parameters are those of `PrivateClassifier.fit`."""
     reader, rng = reader_of(learner, source_of(X, y), units)
-    paid = Fit(Charge(learner), rng)
-    with publishing(learner, reader, paid):
-        told = _learn(learner, reader, reader.read(paid, classes, units, rows_per_unit), paid)
-    for each in told:
+    fit = Fit(Charge(learner), rng)
+    with publishing(learner, reader, fit):
+        warned = _learn(learner, reader, reader.read(fit, classes, units, rows_per_unit), fit)
+    for each in warned:
         warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
     warn_of_lost(learner)
 
@@ -39,12 +39,12 @@ def reader_of(learner: Any, source: Any, units: Any = None, *, vectors: bool = F
     return TableReader(learner, schema, source, units), checked.rng
 
 
-def publishing(learner: Any, reader: TableReader, paid: Fit) -> AbstractContextManager[None]:
+def publishing(learner: Any, reader: TableReader, fit: Fit) -> AbstractContextManager[None]:
     """Return a context; once its block has charged, everything released is published, also after an interruption."""
-    return settling(paid, _settle, learner, reader, paid)
+    return settling(fit, _settle, learner, reader, fit)
 
 
-def _learn(learner, reader, table, paid):
+def _learn(learner, reader, table, fit):
     """Plan, charge, and set the model of a fit; return the warnings that are left to issue.
 
     After the charge for a discovery, a warning waits for the model, as the caller may have made errors of warnings.
@@ -54,15 +54,15 @@ def _learn(learner, reader, table, paid):
     task = reader.task(form, public.n_rows, classes, len(classes))
     plan = reader.plan(task)
     solved = plan.solve(task)
-    rows = Rows(parts, form, task, public.classes, public.n_features, paid.attributes.get("class_sizes_"))
-    told: list[Any] = []
-    if paid.claim is None:
+    rows = Rows(parts, form, task, public.classes, public.n_features, fit.attributes.get("class_sizes_"))
+    warned: list[Any] = []
+    if fit.claim is None:
         rows.prepared = learner.prepare(rows)
     else:
-        with warnings.catch_warnings(record=True) as told:
+        with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
             rows.prepared = learner.prepare(rows)
-    paid.charge(public, solved.cost, plan.times)
+    fit.charge(public, solved.cost, plan.times)
 
     def progress(rounds, what, most):
         """Return the rounds with a progress bar, if wanted, that call the callbacks.
@@ -70,25 +70,25 @@ def _learn(learner, reader, table, paid):
         The bar shows the number of rows and the bytes that parts answered only if the number of rows is public, since
         these bytes tell an empty part from a part with one row.
         """
-        known = {} if paid.charges.known(0) is None else {"rows": public.n_rows, "parts": parts}
-        return call_back(learner, progress_bar(rounds, what, learner.verbose, most, **known), what, most)
+        sizes = {} if fit.charges.public_rows(0) is None else {"rows": public.n_rows, "parts": parts}
+        return call_back(learner, progress_bar(rounds, what, learner.verbose, most, **sizes), what, most)
 
-    run = Run(paid, plan, solved, progress)
+    run = Run(fit, plan, solved, progress)
     run.model = learner.learn(rows, plan, run)
-    return told
+    return warned
 
 
-def _settle(learner, reader, paid):
+def _settle(learner, reader, fit):
     """Replace the fitted attributes of a learner by those of what was released, and its claim."""
-    facts = paid.charges.facts(paid.public)
-    made = reader.attributes(paid.public, facts)
-    if paid.label is not None:
-        facts["label"] = paid.label
-    if paid.learns:
-        made["privacy_"] = paid.claim_so_far()
-        made |= paid.attributes
-        for model in paid.released:
-            made |= attributes_of(model())
-        reader.tell_others(paid.counted)
-    publish(learner, made, facts)
-    learner.notes_ = [visible(note) for note in (*notes_of(learner, paid.charges.rows_per_unit), *paid.notes)]
+    facts = fit.charges.facts(fit.public)
+    published = reader.attributes(fit.public, facts)
+    if fit.label is not None:
+        facts["label"] = fit.label
+    if fit.learns:
+        published["privacy_"] = fit.claim_so_far()
+        published |= fit.attributes
+        for model in fit.released:
+            published |= attributes_of(model())
+        reader.tell_others(fit.counted)
+    publish(learner, published, facts)
+    learner.notes_ = [visible(note) for note in (*notes_of(learner, fit.charges.rows_per_unit), *fit.notes)]

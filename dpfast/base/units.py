@@ -68,9 +68,9 @@ def bounded_rows(unit: np.ndarray, rows_per_unit: int, rng: np.random.Generator)
     words = rng.integers(0, 1 << 64, len(ids), np.uint64)  # a word of a row does not depend on how many rows follow it
     order = np.lexsort((words, unit))  # by unit, each in random order
     place = np.arange(len(ids)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    kept = np.zeros(len(ids), bool)
-    kept[order[place < rows_per_unit]] = True
-    return kept
+    mask = np.zeros(len(ids), bool)
+    mask[order[place < rows_per_unit]] = True
+    return mask
 
 
 def own_generator(rng: np.random.Generator) -> np.random.Generator:

@@ -50,15 +50,20 @@ def audit(
             case = CASES[name](epsilon, delta)
             with errors.status(f"auditing {name}"), warnings.catch_warnings():
                 warnings.simplefilter("ignore", PrivacyWarning)  # delta is large on purpose
-                found = certify(
+                certificate = certify(
                     case.run, case.table, case.neighbor, epsilon=epsilon, delta=case.delta, runs=runs, random_state=seed
                 )
             table.add_row(
-                name, case.what, f"{case.delta:g}", f"{epsilon:g}", f"{found.certified:.3f}", f"{found.runs:,}"
+                name,
+                case.what,
+                f"{case.delta:g}",
+                f"{epsilon:g}",
+                f"{certificate.certified:.3f}",
+                f"{certificate.runs:,}",
             )
             claimed = {"model": name, "delta": case.delta, "claimed": epsilon}
-            figures.append(claimed | {"certified": found.certified, "runs": found.runs})
-            refuted += [] if found.holds else [name]
+            figures.append(claimed | {"certified": certificate.certified, "runs": certificate.runs})
+            refuted += [] if certificate.holds else [name]
             notes += [f"{name}: {case.weak}."] if case.weak else []
         if json:
             answer(figures)

@@ -42,12 +42,12 @@ def budget(
             )
         ledger = Budget.open(file, epsilon, delta, **how, moved=moved)
         if json:
-            kept = ("number", "time", "user", "model", "part", "epsilon", "delta", "count")
+            names = ("number", "time", "user", "model", "part", "epsilon", "delta", "count")
             pairs = {"budget": (ledger.epsilon, ledger.delta), "spent": ledger.spent, "left": ledger.left}
             answer(
                 {name: dict(zip(("epsilon", "delta"), pair, strict=True)) for name, pair in pairs.items()}
                 | {"neighbors": ledger.neighbors, "unit": ledger.unit, "composition": ledger.composition}
-                | {"charges": [{name: note[name] for name in kept} for note in ledger.notes()]}
+                | {"charges": [{name: note[name] for name in names} for note in ledger.notes()]}
             )
             return
         if ledger.notes():
@@ -81,12 +81,14 @@ def _charges(notes):
         "times": [f"{note['count']:,}" for note in notes],
         "columns": [(note["schema"] or "")[:8] for note in notes],
     }
-    shown = {name: texts for name, texts in columns.items() if {*texts} - ({"", "1"} if name == "times" else {""})}
+    columns_of_text = {
+        name: texts for name, texts in columns.items() if {*texts} - ({"", "1"} if name == "times" else {""})
+    }
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in shown:
+    for name in columns_of_text:
         right = name in ("#", "epsilon", "delta", "times")
         table.add_column(name, justify="right" if right else "left", overflow="fold")
-    for row in zip(*shown.values(), strict=True):
+    for row in zip(*columns_of_text.values(), strict=True):
         table.add_row(*map(Text, row))
     return table
 

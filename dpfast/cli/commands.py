@@ -31,8 +31,8 @@ class Command(_Bare, TyperCommand):
         return param.rich_help_panel in _LATER
 
     def format_help(self, ctx, formatter):
-        shown, epilog = [param for param in self.params if not param.hidden], self.epilog
-        rare = [] if self._shows_all else [each for each in shown if self._comes_later(each)]
+        params, epilog = [param for param in self.params if not param.hidden], self.epilog
+        rare = [] if self._shows_all else [each for each in params if self._comes_later(each)]
         more = f"More options: {ctx.command_path} --help-all." if rare else None
         for option in rare:
             option.hidden = True

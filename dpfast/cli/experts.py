@@ -85,7 +85,7 @@ def experts(
             where = "on standard output"
         else:
             where = deliver(drawn_experts(), out, out.name)
-        state.now, state.kept, state.rescue = f"the budget is spent; the experts drawn are {where}", True, None
+        state.now, state.has_spent, state.rescue = f"the budget is spent; the experts drawn are {where}", True, None
 
         summary = facts()
         summary.add_row("rounds", f"{rounds:,}, of {width:,} experts")
@@ -95,7 +95,7 @@ def experts(
         if show_private:
             report = learner.owner_report()
             best = names[int(np.asarray(table.X.sum(axis=0)).argmin())]
-            seen = f"{report.loss:,.1f} lost, {report.best_loss:,.1f} by {best}, the best expert (not private)"
-            summary.add_row("losses", Text(seen, style="yellow"))
+            comparison = f"{report.loss:,.1f} lost, {report.best_loss:,.1f} by {best}, the best expert (not private)"
+            summary.add_row("losses", Text(comparison, style="yellow"))
         summary.add_row("privacy", str(learner.privacy_))
         errors.print(summary)

@@ -30,7 +30,7 @@ class ExplainOptions:
 
 
 @spread
-def explain(model: Model, data: Data, asked: ExplainOptions):
+def explain(model: Model, data: Data, choices: ExplainOptions):
     """Show what each column contributes to the score of each row, or which rule of a decision list decides it.
 
     A table has a line for each row: the predicted label, its score, the constant, and a contribution for each column,
@@ -38,7 +38,7 @@ def explain(model: Model, data: Data, asked: ExplainOptions):
     shown as a picture. An explanation reveals something about its row: show it only to those who may see the row.
     """
     with reporting("no explanations were written") as state:
-        check_files(asked.out, MODEL=model, DATA=data)
+        check_files(choices.out, MODEL=model, DATA=data)
         check_there(data)
 
         import dpfast
@@ -49,48 +49,48 @@ def explain(model: Model, data: Data, asked: ExplainOptions):
             raise ValueError(
                 f"{model}: a {type(estimator).__name__} predicts neither by a sum over columns nor by rules"
             )
-        text = settings_for(data, estimator, **asked.text.settings)
-        X, _ = table_for(estimator, model, data, asked.label, None, None, **text)
+        text = settings_for(data, estimator, **choices.text.settings)
+        X, _ = table_for(estimator, model, data, choices.label, None, None, **text)
         n = X.shape[0]
-        if asked.row is not None:
-            if asked.row > n:
-                raise ValueError(f"{data} has {n:,} rows, and --row asks for row {asked.row:,}")
-            X = X[asked.row - 1 : asked.row]
-        found, labels = estimator.explain(X), estimator.predict(X).tolist()
-        by_rules = hasattr(found, "fired")
-        if asked.out is None and len(labels) == 1:
+        if choices.row is not None:
+            if choices.row > n:
+                raise ValueError(f"{data} has {n:,} rows, and --row asks for row {choices.row:,}")
+            X = X[choices.row - 1 : choices.row]
+        explanation, labels = estimator.explain(X), estimator.predict(X).tolist()
+        by_rules = hasattr(explanation, "fired")
+        if choices.out is None and len(labels) == 1:
             if by_rules:
-                _show_rules(found, labels[0], estimator)
+                _show_rules(explanation, labels[0], estimator)
             else:
-                _show(found, labels[0])
+                _show(explanation, labels[0])
             return
         if by_rules:
-            rows = [["label", "score", "rule", "condition"], *_lines_of_rules(found, labels)]
+            rows = [["label", "score", "rule", "condition"], *_lines_of_rules(explanation, labels)]
         else:
-            rows = [["label", "score", "constant", *found.names], *_lines(found, labels)]
-        if asked.out is None:
+            rows = [["label", "score", "constant", *explanation.names], *_lines(explanation, labels)]
+        if choices.out is None:
             state.now = "the output may be cut short"
             sys.stdout.write(csv_of(rows))
         else:
-            replace_file(asked.out, lambda file: file.write(csv_of(rows).encode()))
-            errors.print(Text(f"{data}: {len(labels):,} rows explained in {asked.out}"), soft_wrap=True)
+            replace_file(choices.out, lambda file: file.write(csv_of(rows).encode()))
+            errors.print(Text(f"{data}: {len(labels):,} rows explained in {choices.out}"), soft_wrap=True)
 
 
-def _lines(found, labels):
+def _lines(explanation, labels):
     """Yield the label, score, constant and contributions of each row: of two classes for the second, else its own."""
-    several = found.contributions.ndim == 3
-    place = {label: k for k, label in enumerate(found.classes.tolist())}
+    several = explanation.contributions.ndim == 3
+    place = {label: k for k, label in enumerate(explanation.classes.tolist())}
     for i, label in enumerate(labels):
         at = (i, place[label]) if several else i
-        numbers = [found.scores[at], found.constants[at], *found.contributions[at].tolist()]
+        numbers = [explanation.scores[at], explanation.constants[at], *explanation.contributions[at].tolist()]
         yield [label, *(f"{number:.9g}" for number in numbers)]
 
 
-def _show(found, label):
+def _show(explanation, label):
     """Print one row: a bar for each column, the largest first."""
-    _, *numbers = next(_lines(found, [label]))
+    _, *numbers = next(_lines(explanation, [label]))
     score, constant, *parts = map(float, numbers)
-    say(f"predicted {label}; the score for {_scored(found, label)} is {score:+.3f}")
+    say(f"predicted {label}; the score for {_scored(explanation, label)} is {score:+.3f}")
     order = sorted(range(len(parts)), key=lambda j: -abs(parts[j]))
     most = max([1e-12, *map(abs, parts)])
     table = Table(box=None, pad_edge=False, header_style="bold")
@@ -98,8 +98,8 @@ def _show(found, label):
     table.add_column("adds", justify="right")
     table.add_column("")
     for j in order:
-        asked = found.joint.get(found.names[j])
-        name = found.names[j] if asked is None else f"{found.names[j]} (asking {', '.join(asked)})"
+        joint = explanation.joint.get(explanation.names[j])
+        name = explanation.names[j] if joint is None else f"{explanation.names[j]} (asking {', '.join(joint)})"
         bar = "\N{FULL BLOCK}" * round(_WIDE * abs(parts[j]) / most)
         table.add_row(Text(name), f"{parts[j]:+.3f}", Text(bar, style="blue" if parts[j] > 0 else "red"))
     table.add_row("constant", f"{constant:+.3f}", "")
@@ -109,10 +109,10 @@ def _show(found, label):
 # ---- decision lists --------------------------------------------------------------------------------------------------
 
 
-def _lines_of_rules(found, labels):
+def _lines_of_rules(explanation, labels):
     """Yield the label, its score, and the number and the condition of the deciding rule of each row."""
-    for (label, score, *_), rule in zip(_lines(found, labels), found.fired.tolist(), strict=True):
-        yield [label, score, rule + 1, _condition(found.conditions[rule])]
+    for (label, score, *_), rule in zip(_lines(explanation, labels), explanation.fired.tolist(), strict=True):
+        yield [label, score, rule + 1, _condition(explanation.conditions[rule])]
 
 
 def _condition(conditions):
@@ -121,19 +121,19 @@ def _condition(conditions):
     return all_of(conditions) or "everything else"
 
 
-def _show_rules(found, label, estimator):
+def _show_rules(explanation, label, estimator):
     """Print one row: the rules up to the one that decides it, and why those before it do not."""
-    _, score, rule, condition = next(_lines_of_rules(found, [label]))
+    _, score, rule, condition = next(_lines_of_rules(explanation, [label]))
     counted = hasattr(estimator, "rule_counts_")
-    of = f"; the score for {_scored(found, label)} is {float(score):+.3f}" * counted
-    say(f"predicted {label} by rule {rule} of {len(found.conditions)}{of}")
+    of = f"; the score for {_scored(explanation, label)} is {float(score):+.3f}" * counted
+    say(f"predicted {label} by rule {rule} of {len(explanation.conditions)}{of}")
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("rule", justify="right")
     for heading in ("if", "then", "for this row"):
         table.add_column(heading, overflow="fold")
-    for k, (own, lost) in enumerate(zip(found.conditions, found.passed_over(0), strict=False)):
+    for k, (own, lost) in enumerate(zip(explanation.conditions, explanation.passed_over(0), strict=False)):
         why = "does not hold" if len(own) == 1 else f"does not hold: {_condition(lost)}"
-        table.add_row(str(k + 1), Text(_condition(own)), Text(str(found.labels[k])), Text(why, style="dim"))
+        table.add_row(str(k + 1), Text(_condition(own)), Text(str(explanation.labels[k])), Text(why, style="dim"))
     table.add_row(str(rule), Text(condition), Text(str(label)), Text("holds, and decides", style="bold"))
     output.print(table)
     if counted:
@@ -152,6 +152,6 @@ def _worth(worth, rule):
     )
 
 
-def _scored(found, label):
+def _scored(explanation, label):
     """Return the class whose score is shown: the second of two, else the predicted one."""
-    return label if found.scores.ndim == 2 else found.classes[-1]
+    return label if explanation.scores.ndim == 2 else explanation.classes[-1]

@@ -11,17 +11,17 @@ class Figure(NamedTuple):
 
     name: str
     text: str
-    kept: dict | list | None
+    document: dict | list | None
 
 
-def figures_to_keep(shown, of):
+def figures_to_keep(figures, of):
     """Return the figures for a model's file and JSON: a dict by their names; `of` says which rows they are of."""
-    return {"test": {"of": of}} | {each.name: each.kept for each in shown if each.kept is not None}
+    return {"test": {"of": of}} | {each.name: each.document for each in figures if each.document is not None}
 
 
-def figures_to_print(shown):
+def figures_to_print(figures):
     """Return the figures that fit on one line."""
-    return [figure for figure in shown if figure.text]
+    return [figure for figure in figures if figure.text]
 
 
 def figures(
@@ -60,9 +60,9 @@ def figures(
 
     if units is not None:
         unit = number_units(units)
-        kept = bounded_rows(unit, rows_per_unit, own_generator(rng))
-        X, y = pick_rows(X, y, kept, len(units))
-        by = by if kept is None else [each.pick(kept) for each in by]
+        mask = bounded_rows(unit, rows_per_unit, own_generator(rng))
+        X, y = pick_rows(X, y, mask, len(units))
+        by = by if mask is None else [each.pick(mask) for each in by]
     classes = estimator.classes_
     two, pair = len(classes) == 2 and hasattr(estimator, "predict_proba"), len(classes) == 2
     relation = neighbors or estimator.neighbors
@@ -75,13 +75,13 @@ def figures(
     in_groups = X.labelled if y is None else has_label
     by = by if in_groups is None else [each.pick(in_groups) for each in by]
     X, _ = pick_rows(X, None, has_label, n)
-    shows = _shown(most if relation == "replace" else None, whole / rows_per_unit, two, len(by), only)
+    shows = _figures_for(most if relation == "replace" else None, whole / rows_per_unit, two, len(by), only)
     probable, two, part = two, two and "AUC" in shows, whole / (len(shows) + len(by))
     bins = usual_bins(most, part / rows_per_unit, relation)
     charged = relation
     if lacking and relation == "replace":
         relation, part = "add-remove", part / 2
-    paid = {"epsilon": part / rows_per_unit, "neighbors": relation, "random_state": rng}
+    charge = {"epsilon": part / rows_per_unit, "neighbors": relation, "random_state": rng}
     true = codes_as_learned(estimator, *(X.label_numbers() if y is None else number_labels(y)))
     predicted = np.searchsorted(classes, estimator.predict(X))
     scores = estimator.predict_proba(X)[:, 1] if two or (probable and by) else None
@@ -89,44 +89,44 @@ def figures(
     if budget is not None:
         unit = "row" if units is None else "person"
         budget.charge(epsilon or estimator.epsilon, neighbors=charged, unit=unit, what={"model": "score"})
-    accuracy = metrics.accuracy(true, predicted, **paid)
-    shown = [Figure("accuracy", str(accuracy), _interval(accuracy))]
-    every, known = np.arange(len(classes) + 1), len(true) if relation == "replace" else None
+    accuracy = metrics.accuracy(true, predicted, **charge)
+    lines = [Figure("accuracy", str(accuracy), _interval(accuracy))]
+    every, n_public = np.arange(len(classes) + 1), len(true) if relation == "replace" else None
     if "classes" not in shows:
-        pair = found = None
+        pair = by_class = None
     elif pair:
-        cells = metrics.confusion_matrix(true, predicted, classes=every, **paid)
+        cells = metrics.confusion_matrix(true, predicted, classes=every, **charge)
         counts = ClassCounts.of_matrix(cells.counts[:, :2], cells.deviation)
-        found = counts.figures([0, 1], known, 0.95, cells.privacy)
+        by_class = counts.figures([0, 1], n_public, 0.95, cells.privacy)
     else:
-        found = metrics.by_class(true, predicted, classes=every[:-1], **paid)
-    if found is not None:
-        largest = max(found.classes[:-1], key=lambda each: each.share.value)
+        by_class = metrics.by_class(true, predicted, classes=every[:-1], **charge)
+    if by_class is not None:
+        largest = max(by_class.classes[:-1], key=lambda each: each.share.value)
         label = classes[largest.label]
         text = f"{largest.share}, {label}: the accuracy of always saying that"
-        shown.append(Figure("largest class", text, _interval(largest.share) | {"label": str(label)}))
+        lines.append(Figure("largest class", text, _interval(largest.share) | {"label": str(label)}))
     if two:
-        curve = metrics.roc(true == 1, scores, bins=bins, **paid)
-        shown.insert(0 if largest.share.value > UNEVEN else 2, Figure("AUC", str(curve.auc), _interval(curve.auc)))
-        shown.append(Figure("reliability", "", _points(curve.reliability)))
+        curve = metrics.roc(true == 1, scores, bins=bins, **charge)
+        lines.insert(0 if largest.share.value > UNEVEN else 2, Figure("AUC", str(curve.auc), _interval(curve.auc)))
+        lines.append(Figure("reliability", "", _points(curve.reliability)))
     if pair:
-        shown.append(Figure("confusion", "", _cells(cells, classes)))
-    if found is not None:
-        shown.append(Figure("rows", "", _interval(found.rows) | {"value": round(found.rows.value)}))
-        shown.append(Figure("classes", "", list(_of_classes(found, classes))))
+        lines.append(Figure("confusion", "", _cells(cells, classes)))
+    if by_class is not None:
+        lines.append(Figure("rows", "", _interval(by_class.rows) | {"value": round(by_class.rows.value)}))
+        lines.append(Figure("classes", "", list(_of_classes(by_class, classes))))
     records = []
     for name, values, column in groups:
-        asked = {"values": values, "classes": [0, 1] if pair else every[:-1], "probability": scores}
-        records += _of_groups(name, metrics.by_group(true, predicted, column, **asked, **paid), classes)
+        arguments = {"values": values, "classes": [0, 1] if pair else every[:-1], "probability": scores}
+        records += _of_groups(name, metrics.by_group(true, predicted, column, **arguments, **charge), classes)
     if by:
-        shown.append(Figure("groups", "", records))
+        lines.append(Figure("groups", "", records))
     if len(shows) < 2 + probable and only is None:
         left = "AUC" if "classes" in shows else "AUC and counts by class" if probable else "counts by class"
-        shown.append(Figure("left out", f"{left}: so few rows do not show them at this epsilon", None))
-    return shown
+        lines.append(Figure("left out", f"{left}: so few rows do not show them at this epsilon", None))
+    return lines
 
 
-def _shown(n, epsilon, two, groups, only):
+def _figures_for(n, epsilon, two, groups, only):
     """Return which releases n rows can show at this epsilon; all if n is private."""
     import math
 
@@ -146,9 +146,9 @@ def _shown(n, epsilon, two, groups, only):
     return every
 
 
-def _of_classes(found, classes):
+def _of_classes(by_class, classes):
     """Yield the figures of the classes for a model's file; those of rows with other labels have no label."""
-    for each in found.classes:
+    for each in by_class.classes:
         label = {} if each.label is None else {"label": str(classes[each.label])}
         measures = [("rows", each.rows), ("share", each.share)]
         if label:
@@ -158,9 +158,9 @@ def _of_classes(found, classes):
             yield label | {"measure": name} | _interval(figure)
 
 
-def _of_groups(column, found, classes):
+def _of_groups(column, by_group, classes):
     """Yield the figures of groups for a model's file; those of the rows with other values have no group."""
-    for each in found.groups:
+    for each in by_group.groups:
         of = {"column": column} | ({} if each.value is None else {"group": each.value})
         measures = {"rows": each.rows, "accuracy": each.accuracy}
         measures |= {"said": each.said, "came true": each.came_true, "error": each.error}

@@ -94,11 +94,11 @@ def settings_for(data, estimator, **given):
     """
     from dpfast.files.names import kind_of
 
-    kept = settings_of(estimator) if kind_of(Path(data)) == "csv" else {}
-    taken = {name: value for name, value in kept.items() if given[name] is None}
-    if taken:
-        note(f"{data} is read with {options_of(taken)}, as for the fit")
-    return _TEXT | {name: value for name, value in given.items() if value is not None} | taken
+    settings = settings_of(estimator) if kind_of(Path(data)) == "csv" else {}
+    defaults = {name: value for name, value in settings.items() if given[name] is None}
+    if defaults:
+        note(f"{data} is read with {options_of(defaults)}, as for the fit")
+    return _TEXT | {name: value for name, value in given.items() if value is not None} | defaults
 
 
 def settings_of(estimator):
@@ -134,8 +134,10 @@ def bytes_of(estimator, *, bits, threshold):
     """Return the content of a model's file, including how its table was read, for `reading_of`."""
     from dpfast.base.saving import model_bytes
 
-    known = {} if hasattr(estimator, "encoder_") else {"values": "bits" if bits else "numbers", "threshold": threshold}
-    return model_bytes(estimator, **({"table": known} if known else {}))
+    reading = (
+        {} if hasattr(estimator, "encoder_") else {"values": "bits" if bits else "numbers", "threshold": threshold}
+    )
+    return model_bytes(estimator, **({"table": reading} if reading else {}))
 
 
 def reading_of(path):
@@ -154,22 +156,22 @@ def reading_of(path):
 
 def in_order(table, estimator, data, model):
     """Return the features of a table in the order of the model's, by their names; refuse other features."""
-    names, wanted = table.feature_names, list(getattr(estimator, "feature_names_in_", []))
-    if not wanted or names is None or names == wanted:
+    names, features = table.feature_names, list(getattr(estimator, "feature_names_in_", []))
+    if not features or names is None or names == features:
         if table.X.shape[1] != estimator.n_features_in_:
             raise ValueError(
                 f"{data} has {table.X.shape[1]} features, {model} was fitted on {estimator.n_features_in_}"
             )
         return table.X
-    there, known = set(names), set(wanted)
-    lacking = [name for name in wanted if name not in there]
-    extra = [name for name in names if name not in known]
+    there, expected = set(names), set(features)
+    lacking = [name for name in features if name not in there]
+    extra = [name for name in names if name not in expected]
     if lacking:
         raise ValueError(f"{data} lacks features that {model} was fitted on: {listed(lacking)}")
     if extra:
         raise ValueError(f"{data} has columns that {model} does not know: {listed(extra)}; --label leaves one out")
     place = {name: j for j, name in enumerate(names)}
-    order = [place[name] for name in wanted]
+    order = [place[name] for name in features]
     if not is_packed(table.X):
         return table.X[:, order]
 
@@ -177,7 +179,7 @@ def in_order(table, estimator, data, model):
     from dpfast.tables import BitMatrix
 
     X = BitMatrix.from_columns(frozen(table.X.columns[order]), len(table.X))
-    X.feature_names = wanted
+    X.feature_names = features
     return X
 
 
@@ -191,14 +193,14 @@ def classes_of(y, declared, data):
     from dpfast.tables.objects import plain
 
     classes = None if declared is None else tidy_labels([name.strip() for name in declared.split(",")])
-    numbers, known = number_labels(y, missing_labels(classes))
-    occur = [known[k] for k in np.unique(numbers).tolist() if k >= 0]
+    numbers, identities = number_labels(y, missing_labels(classes))
+    occur = [identities[k] for k in np.unique(numbers).tolist() if k >= 0]
     if classes is None:
-        seen = np.unique(values_of(occur, label_kind(None, y, "y"))).tolist()
-        if len(seen) < 2:
-            only = f"all rows have the label {seen[0]!r}" if seen else "no row has a label"
+        labels = np.unique(values_of(occur, label_kind(None, y, "y"))).tolist()
+        if len(labels) < 2:
+            only = f"all rows have the label {labels[0]!r}" if labels else "no row has a label"
             raise ValueError(f"{data}: {only}, two or more are needed; see --classes")
-        return seen
+        return labels
     codes = class_numbers(occur, classes, -1)
     unknown = sorted(plain(each) for each, code in zip(occur, codes, strict=True) if code < 0)
     if unknown:
@@ -248,21 +250,21 @@ def declaration_of(data, path, label=None, classes=None, unit=None, ignore=(), a
     name = label or (schema.label and schema.label.name)
     if name is None:
         raise ValueError("say which column holds the labels (--label), or declare it in the schema")
-    known = schema.label if schema.label and schema.label.name == name else Label(name)
+    declared_label = schema.label if schema.label and schema.label.name == name else Label(name)
     if above is not None:
-        known = replace(known, classes=None, above=read_above(above))
+        declared_label = replace(declared_label, classes=None, above=read_above(above))
         if classes is not None:
             raise ValueError("--above makes the classes, and --classes declares others: give one of them")
-    declared = known.classes
+    declared = declared_label.classes
     if classes is not None:
-        known = replace(known, above=None)
+        declared_label = replace(declared_label, above=None)
         declared = tuple(each.strip() for each in classes.split(","))
     if declared is None:
         kind = FileParts(data, **text).header().get(name)
         refuse_floating("float" if kind is not None and is_floating(kind) else None, name)
     return Schema(
         schema.columns,
-        label=replace(known, classes=declared),
+        label=replace(declared_label, classes=declared),
         missing_values=schema.missing_values,
         ignore=schema.ignore,
         sensitive=schema.sensitive,
@@ -293,7 +295,7 @@ def read_codes_of(data, schema, *, classes=(), label=None, labelled=False, **tex
         if name is None:
             raise ValueError("say which column holds the labels (--label): the model does not know it")
         above = schema.label.above if schema.label and schema.label.name == name else None
-        column = LabelOfModel(name, known=tuple(classes), above=above)
+        column = LabelOfModel(name, labels=tuple(classes), above=above)
     with errors.status(f"reading {data}"):
         return (read_encoding(data, schema, column, **text), None) if labelled else read_codes(data, schema, **text)
 
@@ -303,11 +305,11 @@ def persons_of(data, column, n, **text):
     import numpy as np
 
     from dpfast.files.encodings import header_of_file, units_of_file
-    from dpfast.tables.naming import meant
+    from dpfast.tables.naming import hint_of
 
     names = [*header_of_file(data, **text)]
     if column not in names:
-        raise ValueError(f"{data} has no column {column!r}{meant(column, names)}")
+        raise ValueError(f"{data} has no column {column!r}{hint_of(column, names)}")
     units = units_of_file(data, column, **text)
     if len(units) != n:
         raise ValueError(f"{data} has {len(units)} entries of {column!r} and {n} rows")

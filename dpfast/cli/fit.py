@@ -27,7 +27,7 @@ from .files import (
     read_declared,
     settings_to_keep,
 )
-from .groups import asked_groups, show_groups
+from .groups import groups_of, show_groups
 from .models import MODELS, Name, estimator_of, parameters_of, read_share, reader_of, values_of, with_options_of
 from .outputs import add_figures, check_files, keep, learning
 from .report import answer, claim_of, errors, facts, output, progress, reporting, say, tell
@@ -243,13 +243,13 @@ class Learned:
     learned_in: float
     bits: bool = False
     rows: Any = None  # private
-    shown: list[Figure] = field(default_factory=list)
+    figures: list[Figure] = field(default_factory=list)
     exact: float | None = None  # private
 
 
 @with_options_of()
 @options.spread
-def fit(context: typer.Context, data: options.Data, asked: FitOptions, **own):
+def fit(context: typer.Context, data: options.Data, choices: FitOptions, **own):
     """Learn a private model, and show the model, its noisy accuracy and what was spent.
 
     What no schema declares is discovered privately, within the same epsilon. A row is either in the training part or in
@@ -257,88 +257,95 @@ def fit(context: typer.Context, data: options.Data, asked: FitOptions, **own):
     are charged as a pair; with --test-share 0 only the model is, by its exact cost, which allows more fits.
     """
     with reporting("nothing was released and no file was written") as state:
-        asked.check(data)
+        choices.check(data)
 
         from dpfast import random
         from dpfast.base.parameters import EPSILON, real
 
-        privacy, rare = asked.privacy, asked.rare
+        privacy, rare = choices.privacy, choices.rare
         rng = random.generator(rare.seed)
         shared = {
             "epsilon": EPSILON.read("epsilon", privacy.epsilon),
             "delta": real(0, 1, "[)").read("delta", privacy.delta),
             "neighbors": privacy.neighbors,
-            "negations": asked.model.negations,
+            "negations": choices.model.negations,
             "threshold": rare.threshold,
             "random_state": rng,
             "schema": "vectors",
         }
-        check_columns(data, asked.table.columns)
-        model = asked.model.model or "halfspace"
+        check_columns(data, choices.table.columns)
+        model = choices.model.model or "halfspace"
         parameters = parameters_of(model, context, shared, own)
-        surveyed = asked.surveys(data, parameters, own)
-        declaration = asked.declaration(data, surveyed)
+        surveyed = choices.surveys(data, parameters, own)
+        declaration = choices.declaration(data, surveyed)
         if declaration is not None:
             declaration = reader_of(model)(declaration)
             share = read_share("--encoder-share", privacy.encoder_share)
             parameters |= {"schema": declaration, "encoder_share": share}
         if privacy.budget is not None:
-            as_pairs = asked.output.test_share > 0 and rare.scheduler is None
+            as_pairs = choices.output.test_share > 0 and rare.scheduler is None
             parameters["budget"] = open_budget(privacy.budget, privacy.neighbors, privacy.unit, as_pairs=as_pairs)
         if privacy.unit is not None:
             check_persons(privacy.unit, declaration)
         if rare.scheduler is not None:
-            if asked.output.test_share and getattr(context.get_parameter_source("test_share"), "name", "") != "DEFAULT":
+            if (
+                choices.output.test_share
+                and getattr(context.get_parameter_source("test_share"), "name", "") != "DEFAULT"
+            ):
                 raise ValueError("--scheduler learns from all rows: --test-share must be 0")
-            learned = _learn_on_cluster(state, data, asked, declaration, model, parameters)
+            learned = _learn_on_cluster(state, data, choices, declaration, model, parameters)
         else:
             notes = [SURVEYED] if surveyed else []
-            learned = _learn_here(state, data, asked, declaration, model, parameters, own, rng, notes)
+            learned = _learn_here(state, data, choices, declaration, model, parameters, own, rng, notes)
         tell(learned.estimator)
-        if asked.output.json:
-            answer(_answer_of(data, asked, model, learned))
+        if choices.output.json:
+            answer(_answer_of(data, choices, model, learned))
         else:
-            _show(data, asked, declaration, model, learned)
+            _show(data, choices, declaration, model, learned)
 
 
-def _learn_on_cluster(state, data, asked, declaration, model, parameters):
+def _learn_on_cluster(state, data, choices, declaration, model, parameters):
     """Learn from all rows on the workers of a cluster."""
-    start, label, privacy = time.perf_counter(), asked.label.label, asked.privacy
+    start, label, privacy = time.perf_counter(), choices.label.label, choices.privacy
     estimator = estimator_of(model, parameters)
-    with on_cluster(asked.rare.scheduler, data, declaration, privacy.unit) as (X, n):
+    with on_cluster(choices.rare.scheduler, data, declaration, privacy.unit) as (X, n):
         read_in = time.perf_counter() - start
-        given = {"classes": declaration.label.classes, "units": privacy.unit, "rows_per_unit": privacy.rows_per_unit}
-        where, read_by = f"{data} on {asked.rare.scheduler}", {"label": label, "threshold": asked.rare.threshold}
-        read_by["facts"] = asked.facts
-        out, learned_in = _fit_and_save(state, estimator, where, (X,), given, asked.output.out, None, **read_by)
-    name_features(estimator, None, label, None, asked.facts)
+        arguments = {
+            "classes": declaration.label.classes,
+            "units": privacy.unit,
+            "rows_per_unit": privacy.rows_per_unit,
+        }
+        where, read_by = f"{data} on {choices.rare.scheduler}", {"label": label, "threshold": choices.rare.threshold}
+        read_by["facts"] = choices.facts
+        out, learned_in = _fit_and_save(state, estimator, where, (X,), arguments, choices.output.out, None, **read_by)
+    name_features(estimator, None, label, None, choices.facts)
     return Learned(estimator, out, n, None, read_in, learned_in)
 
 
-def _learn_here(state, data, asked, declaration, model, parameters, own, rng, notes):
+def _learn_here(state, data, choices, declaration, model, parameters, own, rng, notes):
     """Learn from the rows of the training part, and measure the model on the others."""
-    start, label, privacy, rare = time.perf_counter(), asked.label.label, asked.privacy, asked.rare
-    by = asked_groups(asked.output.by, data, declaration, **asked.table.text.settings)
-    text, memory, values = asked.table.text.settings, int(rare.memory * 1e9), None
+    start, label, privacy, rare = time.perf_counter(), choices.label.label, choices.privacy, choices.rare
+    by = groups_of(choices.output.by, data, declaration, **choices.table.text.settings)
+    text, memory, values = choices.table.text.settings, int(rare.memory * 1e9), None
     if declaration is not None:
         table = read_declared(data, declaration, rare.memory, **text)
         classes = declaration.label.classes
     else:
         values = values_of(model, own, threshold=rare.threshold, numbers=rare.numbers)
         reads = {"threshold": rare.threshold, "values": values, "limits": limits_of(parameters)}
-        reads |= {"memory": memory, "n_features": asked.table.columns}
+        reads |= {"memory": memory, "n_features": choices.table.columns}
         table = _plain(data, label=label, needs_label=True, **reads, **text)
-        classes = classes_of(table.y, asked.label.classes, data)
+        classes = classes_of(table.y, choices.label.classes, data)
         from dpfast.tables.label_columns import may_lack  # only now: these imports are slow
 
         if may_lack(table.y):
             from dpfast.base.notes import WITHOUT_LABEL
 
             notes.append(WITHOUT_LABEL)
-    n, test_share = len(table.X if declaration is not None else table.y), asked.output.test_share
+    n, test_share = len(table.X if declaration is not None else table.y), choices.output.test_share
     persons = None if privacy.unit is None else persons_of(data, privacy.unit, n, **text)
-    drawn = rng.random(n) if persons is None else rng.random(int(persons.max(initial=-1)) + 1)[persons]
-    test = drawn < test_share  # has all rows of a person or none
+    places = rng.random(n) if persons is None else rng.random(int(persons.max(initial=-1)) + 1)[persons]
+    test = places < test_share  # has all rows of a person or none
     if privacy.neighbors == "replace" and (test.all() or (test_share and not test.any())):  # else n is private
         raise ValueError(f"{data}: {n} rows are too few for a training and a test part; see --test-share")
     names, bits = table.feature_names, is_packed(table.X)
@@ -351,31 +358,33 @@ def _learn_here(state, data, asked, declaration, model, parameters, own, rng, no
 
     read_in = time.perf_counter() - start
     read_by = {"label": label, "threshold": rare.threshold, "text": settings_to_keep(data, **text), "notes": notes}
-    read_by["facts"] = asked.facts
-    given = {"classes": classes} | of_persons(~test)
+    read_by["facts"] = choices.facts
+    arguments = {"classes": classes} | of_persons(~test)
     estimator = estimator_of(model, parameters)  # only now: its import is slow, and the table may be refused
     out, learned_in = _fit_and_save(
-        state, estimator, data, (X, y), given, asked.output.out, names, bits=bits, **read_by
+        state, estimator, data, (X, y), arguments, choices.output.out, names, bits=bits, **read_by
     )
     learned = Learned(estimator, out, n, values, read_in, learned_in, bits=bits, rows=(X, y))
     if test_share:
-        learned.shown = figures(estimator, X_test, y_test, rng, **of_persons(test), by=[each.pick(test) for each in by])
+        learned.figures = figures(
+            estimator, X_test, y_test, rng, **of_persons(test), by=[each.pick(test) for each in by]
+        )
         labels = X_test.labels() if y_test is None else y_test
         learned.exact = estimator.score(X_test, labels) if rare.show_private and len(labels) else None
     name_features(estimator, names, label, read_by["text"], read_by["facts"])
-    if learned.shown:
-        add_figures(estimator, out, learned.shown, TESTED)
+    if learned.figures:
+        add_figures(estimator, out, learned.figures, TESTED)
     return learned
 
 
-def _answer_of(data, asked, model, learned):
+def _answer_of(data, choices, model, learned):
     """Return what a fit tells a program."""
-    estimator, shown = learned.estimator, learned.shown
+    estimator, figures = learned.estimator, learned.figures
     return (
         {"data": data}
-        | _public_numbers(asked, learned)
+        | _public_numbers(choices, learned)
         | {"model": model, "labels": estimator.classes_.tolist()}
-        | {"figures": figures_to_keep(shown, TESTED) if shown else {}, "notes": estimator.notes_}
+        | {"figures": figures_to_keep(figures, TESTED) if figures else {}, "notes": estimator.notes_}
         | _other_labels(estimator)
         | {name: estimator._facts[name] for name in ("sensitive", "about", "budget") if name in estimator._facts}
         | claim_of(estimator)
@@ -389,18 +398,18 @@ def _other_labels(estimator):
     return {} if share is None else {"other_labels": dict(zip(("value", "low", "high"), share, strict=True))}
 
 
-def _public_numbers(asked, learned):
+def _public_numbers(choices, learned):
     """Return the number of rows, or of persons that were learned from, if it is public."""
-    if asked.privacy.neighbors != "replace":
+    if choices.privacy.neighbors != "replace":
         return {}
-    return {"rows": learned.n} if asked.privacy.unit is None else {"persons": learned.estimator._facts["persons"]}
+    return {"rows": learned.n} if choices.privacy.unit is None else {"persons": learned.estimator._facts["persons"]}
 
 
-def _show(data, asked, declaration, model, learned):
+def _show(data, choices, declaration, model, learned):
     """Print what a fit tells people."""
-    estimator, show_private = learned.estimator, asked.rare.show_private
-    known = {"rows": learned.n} if show_private else _public_numbers(asked, learned)
-    count = "".join(f"{number:,} {what}, " for what, number in known.items())
+    estimator, show_private = learned.estimator, choices.rare.show_private
+    numbers = {"rows": learned.n} if show_private else _public_numbers(choices, learned)
+    count = "".join(f"{number:,} {what}, " for what, number in numbers.items())
     if declaration is not None:
         shape = f"{len(declaration.columns):,} column{'s' * (len(declaration.columns) != 1)}"
     else:
@@ -411,14 +420,14 @@ def _show(data, asked, declaration, model, learned):
     rows = learned.rows if show_private and declaration is None else None
     MODELS[model].show(estimator, output, bits=learned.bits or declaration is not None, rows=rows)
     say()
-    summary = _summary(estimator, learned.shown, learned.exact, () if declaration is None else declaration.to_find)
+    summary = _summary(estimator, learned.figures, learned.exact, () if declaration is None else declaration.to_find)
     if show_private:
-        taken = f"{learned.learned_in:.3f} s to learn, {learned.read_in:.3f} s to read (not private)"
-        summary.add_row("time", Text(taken, style="yellow"))
+        seconds = f"{learned.learned_in:.3f} s to learn, {learned.read_in:.3f} s to read (not private)"
+        summary.add_row("time", Text(seconds, style="yellow"))
     if learned.out is not None:
         summary.add_row("saved", Text(str(learned.out)))
     output.print(summary)
-    show_groups(learned.shown)
+    show_groups(learned.figures)
 
 
 def _plain(data, **options):
@@ -431,26 +440,26 @@ def _plain(data, **options):
         raise ValueError(f"{error}; --schema discover reads text, dates and missing cells, too") from None
 
 
-def _fit_and_save(state, estimator, where, table, given, out, names, *, bits=False, notes=(), **read_by):
+def _fit_and_save(state, estimator, where, table, arguments, out, names, *, bits=False, notes=(), **read_by):
     """Fit an estimator to a table, and save it; return its file, and the seconds that the fit took."""
     read_by["bits"] = bits
     learning(state, estimator, names, **read_by)
     start = time.perf_counter()
     with progress(estimator, f"learning from {where}"):
-        estimator.fit(*table, **given)
-    taken = time.perf_counter() - start
+        estimator.fit(*table, **arguments)
+    seconds = time.perf_counter() - start
     estimator.notes_ += notes
-    return keep(estimator, out, state, names, **read_by), taken
+    return keep(estimator, out, state, names, **read_by), seconds
 
 
-def _summary(estimator, shown, exact, discovered):
+def _summary(estimator, lines, exact, discovered):
     """Return a table of the figures of a fitted model, of its claim and of what the claim covers."""
     summary = facts()
-    for figure in figures_to_print(shown):
+    for figure in figures_to_print(lines):
         summary.add_row(
             f"test {figure.name}" if figure.name not in ("largest class", "left out") else figure.name, figure.text
         )
-    if shown:
+    if lines:
         summary.add_row("", "noisy figures of the test part; they cost nothing more, as no row is in both parts")
     if exact is not None:
         summary.add_row("", Text(f"{exact:.4f} exactly (not private)", style="yellow"))
@@ -475,9 +484,9 @@ def _split(X, test, memory):
     apart, size = Spool(memory).array((int(test.sum()), X.shape[1]), X.dtype), 0
     for part in slices(len(X), block_rows(X.shape[1])):
         apart.append(X[part][test[part]])
-        kept = X[part][~test[part]]
-        X[size : size + len(kept)] = kept
-        size += len(kept)
+        rows = X[part][~test[part]]
+        X[size : size + len(rows)] = rows
+        size += len(rows)
     return X[:size], apart.read_all()
 
 

@@ -45,29 +45,29 @@ class By:
         return names, np.array([*names, None], object)[of_code[X.table(schema).column(j).astype(np.int64)]]
 
 
-def asked_groups(asked, data, schema, **text):
+def groups_of(asked, data, schema, **text):
     """Return the columns that --by names; refuse those that the schema lacks and whose values are not given.
 
     Each is a list of names, or the name of a column with its values, as in ward=A,B,C.
     """
-    found: list[By] = []
+    groups: list[By] = []
     for each in asked:
-        name, given, values = each.partition("=")
-        if given:
-            found.append(_with_cells(data, name.strip(), values, **text))
+        name, equals, values = each.partition("=")
+        if equals:
+            groups.append(_with_cells(data, name.strip(), values, **text))
         else:
-            found += [By(name.strip()) for name in each.split(",")]
-    names = [by.name for by in found]
+            groups += [By(name.strip()) for name in each.split(",")]
+    names = [by.name for by in groups]
     if len({*names}) < len(names):
         raise ValueError(f"--by names {next(name for name in names if names.count(name) > 1)!r} twice")
-    known = () if schema is None else schema.names
-    for by in found:
-        if by.values is None and by.name not in known:
+    columns = () if schema is None else schema.names
+    for by in groups:
+        if by.values is None and by.name not in columns:
             raise ValueError(
                 f"--by {by.name}: the model has no such column, whose values would be public; name them, as in "
                 f"--by {by.name}=A,B"
             )
-    return found
+    return groups
 
 
 def _with_cells(data, name, values, **text):
@@ -75,17 +75,17 @@ def _with_cells(data, name, values, **text):
     import numpy as np
 
     from dpfast.files.encodings import header_of_file, read_frame
-    from dpfast.tables.naming import meant
+    from dpfast.tables.naming import hint_of
 
     text.pop("dates", None)
     texts = tuple(value.strip() for value in values.split(","))
     if len({*texts}) < len(texts) or len(texts) > _MOST_GROUPS:
         raise ValueError(f"--by {name}= needs values, each once and at most {_MOST_GROUPS}, got {values!r:.200}")
     if name not in (names := [*header_of_file(data, **text)]):
-        raise ValueError(f"{data} has no column {name!r}{meant(name, names)}")
+        raise ValueError(f"{data} has no column {name!r}{hint_of(name, names)}")
     cells = read_frame(data, columns=[name], **text).column(name).to_pylist()
-    known = {None: None} | {each: each.strip() for each in {*cells} if isinstance(each, str)}
-    return By(name, texts, np.array([known.get(each, each) for each in cells], object))
+    words = {None: None} | {each: each.strip() for each in {*cells} if isinstance(each, str)}
+    return By(name, texts, np.array([words.get(each, each) for each in cells], object))
 
 
 def _shares(estimator, columns, j):
@@ -100,10 +100,10 @@ def _of_values(column, shares):
     import numpy as np
 
     order = np.arange(column.bins) if shares is None else np.argsort(-shares[: column.bins], kind="stable")
-    kept = np.sort(order[:_MOST_GROUPS])
-    of_code = np.full(column.size, len(kept))
-    of_code[kept] = np.arange(len(kept))
-    return [column.values[k] for k in kept.tolist()], of_code
+    largest = np.sort(order[:_MOST_GROUPS])
+    of_code = np.full(column.size, len(largest))
+    of_code[largest] = np.arange(len(largest))
+    return [column.values[k] for k in largest.tolist()], of_code
 
 
 def _of_numbers(column, shares):
@@ -116,11 +116,11 @@ def _of_numbers(column, shares):
     within = range(column.bins)
     if shares is None or not shares[: column.bins].any():
         within = column.bins_within()
-        held = np.isin(np.arange(column.bins), within).astype(float)
+        shares_of_bins = np.isin(np.arange(column.bins), within).astype(float)
     else:
-        held = shares[: column.bins]
-    before = np.cumsum(held) - held / 2
-    run = (before / held.sum() * _RUNS).astype(int).clip(max=_RUNS - 1)
+        shares_of_bins = shares[: column.bins]
+    before = np.cumsum(shares_of_bins) - shares_of_bins / 2
+    run = (before / shares_of_bins.sum() * _RUNS).astype(int).clip(max=_RUNS - 1)
     of_bin = np.unique(run.clip(run[within[0]], run[within[-1]]), return_inverse=True)[1]
     runs = replace(
         column, edges=tuple(edge for k, edge in enumerate(column.edges) if of_bin[k] != of_bin[k + 1]), nullable=False
@@ -128,9 +128,9 @@ def _of_numbers(column, shares):
     return [runs.meaning(k) for k in range(runs.bins)], np.append(of_bin, np.full(column.size - column.bins, runs.bins))
 
 
-def show_groups(shown):
+def show_groups(figures):
     """Print the figures of groups, a table for each column."""
-    records = next((each.kept for each in shown if each.name == "groups"), [])
+    records = next((each.document for each in figures if each.name == "groups"), [])
     for column in dict.fromkeys(each["column"] for each in records):
         lines = {}
         for each in (each for each in records if each["column"] == column):

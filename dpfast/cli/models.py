@@ -43,7 +43,7 @@ class ModelKind(NamedTuple):
         return self.fixed | read
 
 
-def _read(wanted, kind, **words):
+def _read(domain, kind, **words):
     """Return a reader of the text of an option: a number, or what one of the words stands for."""
 
     def read(option, text):
@@ -52,7 +52,7 @@ def _read(wanted, kind, **words):
         try:
             return kind(text)
         except ValueError:
-            raise ValueError(f"{option} must be {wanted} or {' or '.join(words)}, got {text!r}") from None
+            raise ValueError(f"{option} must be {domain} or {' or '.join(words)}, got {text!r}") from None
 
     return read
 
@@ -216,8 +216,8 @@ def parameters_of(model, context, asked, own):
     imported, because that is slow.
     """
     entry = MODELS[model]
-    given = [each for each in context.command.params if context.get_parameter_source(each.name).name != "DEFAULT"]
-    for option in given:
+    options = [each for each in context.command.params if context.get_parameter_source(each.name).name != "DEFAULT"]
+    for option in options:
         owners = [name for name, each in MODELS.items() if option.name in each.options]
         if owners and model not in owners:
             raise ValueError(f"{option.opts[0]} is for --model {' or '.join(owners)}, not for {model}")
@@ -232,8 +232,8 @@ def estimator_of(model, parameters):
     import dpfast
 
     estimator = getattr(dpfast, MODELS[model].estimator)
-    known = inspect.signature(estimator).parameters
-    return estimator(**{name: value for name, value in parameters.items() if name in known or name != "threshold"})
+    names = inspect.signature(estimator).parameters
+    return estimator(**{name: value for name, value in parameters.items() if name in names or name != "threshold"})
 
 
 def reader_of(model):

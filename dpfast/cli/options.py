@@ -174,8 +174,8 @@ def spread(command: Callable[..., None]) -> Callable[..., None]:
     groups = {each.name: each.annotation for each in signature.parameters.values() if is_dataclass(each.annotation)}
 
     @wraps(command)
-    def call_with_groups(**given: Any) -> None:
-        command(**{name: _group(kind, given) for name, kind in groups.items()}, **given)
+    def call_with_groups(**values: Any) -> None:
+        command(**{name: _group(kind, values) for name, kind in groups.items()}, **values)
 
     parameters: list[inspect.Parameter] = []
     for each in signature.parameters.values():
@@ -198,12 +198,12 @@ def _options(kind: Any) -> Iterator[inspect.Parameter]:
             yield inspect.Parameter(each.name, keyword, default=default, annotation=hints[each.name])
 
 
-def _group(kind: Any, given: dict[str, Any]) -> Any:
+def _group(kind: Any, values: dict[str, Any]) -> Any:
     """Return a group of options, whose values are taken out of `given`."""
     hints = get_type_hints(kind)
     return kind(
         **{
-            each.name: _group(hints[each.name], given) if is_dataclass(hints[each.name]) else given.pop(each.name)
+            each.name: _group(hints[each.name], values) if is_dataclass(hints[each.name]) else values.pop(each.name)
             for each in fields(kind)
         }
     )

@@ -30,11 +30,11 @@ def check_files(out=None, **others):
         raise ValueError(f"{out} cannot be written: it must name a file in a folder that exists")
     elif out.exists() and not out.is_file():
         raise ValueError(f"{out} cannot be written: it is a device or a pipe; leave out --out for standard output")
-    seen = {}
+    files = {}
     for name, path in {**others, "out": out}.items():
         argument = name if name.isupper() else f"--{name}"
         for file in _files(name, path):
-            other = seen.setdefault(_identity(file), argument)
+            other = files.setdefault(_identity(file), argument)
             if other != argument:
                 raise ValueError(f"{other} and {argument} are the same file, {file}: give each a file of its own")
 
@@ -74,11 +74,11 @@ def csv_of(rows):
     return text.getvalue()
 
 
-def add_figures(estimator, out, shown, of):
+def add_figures(estimator, out, figures, of):
     """Store the figures that were paid for with a model, in its file too; the file is unchanged if that fails."""
     from dpfast.base.saving import read_document, write_model
 
-    estimator.figures_ = figures_to_keep(shown, of)
+    estimator.figures_ = figures_to_keep(figures, of)
     if out is not None:
         table = read_document(out).get("table")
         write_model(estimator, out, **({} if table is None else {"table": table}))
@@ -93,7 +93,7 @@ def learning(state, estimator, names, **table):
     def rescue():
         if not hasattr(estimator, "privacy_"):
             return None  # there is no model
-        state.now, state.kept = "learning had begun: its budget is spent, and no file was written", True
+        state.now, state.has_spent = "learning had begun: its budget is spent, and no file was written", True
         where = deliver(content_of(estimator, names, **table), None, "model.json")
         return f"learning had begun: its budget is spent; what was released until then is {where}"
 
@@ -107,7 +107,7 @@ def keep(estimator, out, state, names, **table):
     the model is; without `out`, it is written only in that case.
     """
     content = content_of(estimator, names, **table)
-    state.now, state.kept = RELEASED, True
+    state.now, state.has_spent = RELEASED, True
     state.rescue = lambda: f"{state.now}; the model is {deliver(content, None, 'model.json')}"
     if out is None:
         return None

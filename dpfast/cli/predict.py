@@ -33,7 +33,7 @@ class PredictOptions:
 
 
 @spread
-def predict(model: Model, data: Data, asked: PredictOptions):
+def predict(model: Model, data: Data, choices: PredictOptions):
     """Predict the label of each row, and write one label to each line.
 
     Columns are matched by their names, in any order. A CSV file is read with the separator, decimal mark, order of
@@ -41,19 +41,19 @@ def predict(model: Model, data: Data, asked: PredictOptions):
     row: show it only to those who may see the row.
     """
     with reporting("no predictions were written") as state:
-        check_files(asked.out, MODEL=model, DATA=data)
+        check_files(choices.out, MODEL=model, DATA=data)
         check_there(data)
 
         import dpfast
         from dpfast.tables.replacing import replace_file
 
         estimator = dpfast.load(model)
-        if asked.probabilities and not hasattr(estimator, "predict_proba"):
+        if choices.probabilities and not hasattr(estimator, "predict_proba"):
             raise ValueError(
                 f"{model} gives no probabilities: fit it with a --probability-share, or a list with --rule-counts"
             )
-        text = settings_for(data, estimator, **asked.text.settings)
-        X, _ = table_for(estimator, model, data, asked.label, asked.threshold, asked.numbers, **text)
+        text = settings_for(data, estimator, **choices.text.settings)
+        X, _ = table_for(estimator, model, data, choices.label, choices.threshold, choices.numbers, **text)
         if lost := _read_as_missing(estimator, X):
             errors.print(
                 Text(
@@ -63,27 +63,27 @@ def predict(model: Model, data: Data, asked: PredictOptions):
                 soft_wrap=True,
             )
         rows = [[value] for value in estimator.predict(X).tolist()]
-        told = f"{data}: {len(rows):,} rows read, {len(rows):,} labels written"
-        if asked.probabilities:
+        summary = f"{data}: {len(rows):,} rows read, {len(rows):,} labels written"
+        if choices.probabilities:
             shares = estimator.predict_proba(X).tolist()
             rows = [[*row, *(f"{share:.6g}" for share in each)] for row, each in zip(rows, shares, strict=True)]
             rows.insert(0, ["label", *estimator.classes_.tolist()])
-        if asked.out is None:
+        if choices.out is None:
             state.now = "the output may be cut short"
             sys.stdout.write(csv_of(rows))
         else:
-            replace_file(asked.out, lambda file: file.write(csv_of(rows).encode()))
-        errors.print(Text(told if asked.out is None else f"{told} to {asked.out}"), soft_wrap=True)
+            replace_file(choices.out, lambda file: file.write(csv_of(rows).encode()))
+        errors.print(Text(summary if choices.out is None else f"{summary} to {choices.out}"), soft_wrap=True)
 
 
 def _read_as_missing(estimator, X):
     """Return the columns of numbers or dates that were discovered, and whose cells are all missing."""
     if not hasattr(estimator, "encoder_") or X.shape[0] < _SOME:
         return []
-    found = estimator.encoder_.other_
+    shares = estimator.encoder_.other_
     at = [j for j, column in enumerate(X.columns) if column.ordered and column.nullable]
     lost = {X.columns[j].name for j in at if (X.column(j) == X.columns[j].missing).all()}
-    return [name for name, other in found.items() if name in lost and other < 1]
+    return [name for name, other in shares.items() if name in lost and other < 1]
 
 
 def table_for(estimator, model, data, label, threshold, numbers, *, labelled=False, **text):
@@ -91,8 +91,8 @@ def table_for(estimator, model, data, label, threshold, numbers, *, labelled=Fal
     if hasattr(estimator, "encoder_"):
         if threshold is not None or numbers is not None:
             raise ValueError("--threshold, --numbers and --bits are for models without a schema")
-        known = {"classes": estimator.classes_.tolist(), "label": label, "labelled": labelled}
-        return read_codes_of(data, estimator.encoder_.schema_, **known, **text)
+        arguments = {"classes": estimator.classes_.tolist(), "label": label, "labelled": labelled}
+        return read_codes_of(data, estimator.encoder_.schema_, **arguments, **text)
     values, threshold = _reading(estimator, model, threshold, numbers)
     table = read(
         data,
@@ -112,16 +112,16 @@ def table_for(estimator, model, data, label, threshold, numbers, *, labelled=Fal
 
 def _reading(estimator, model, threshold, numbers):
     """Return the type in which the features of the table are read, and the threshold."""
-    known = reading_of(model)
-    if known is None and hasattr(estimator, "threshold"):
-        known = {"values": "bits", "threshold": estimator.threshold}
-    if known is None:
+    reading = reading_of(model)
+    if reading is None and hasattr(estimator, "threshold"):
+        reading = {"values": "bits", "threshold": estimator.threshold}
+    if reading is None:
         if numbers is not None:
             return "numbers" if numbers else "bits", threshold
         declared = getattr(estimator, "feature_range", None)  # of Winnow, to which bits are signs
         return "either" if declared is None else "bits" if list(declared) == [-1, 1] else "numbers", threshold
-    if threshold not in (None, known["threshold"]):
-        raise ValueError(f"--threshold is for models that do not know it; {model} has {known['threshold']}")
-    if numbers not in (None, known["values"] == "numbers"):
-        raise ValueError(f"--numbers and --bits are for models that do not know it; {model} reads {known['values']}")
-    return known["values"], known["threshold"]
+    if threshold not in (None, reading["threshold"]):
+        raise ValueError(f"--threshold is for models that do not know it; {model} has {reading['threshold']}")
+    if numbers not in (None, reading["values"] == "numbers"):
+        raise ValueError(f"--numbers and --bits are for models that do not know it; {model} reads {reading['values']}")
+    return reading["values"], reading["threshold"]

@@ -121,7 +121,7 @@ def _show_terms(estimator, console):
     from dpfast.report.text import BENT
 
     every, classes = estimator.terms(), estimator.classes_
-    found = [term for term in every if term.clear] or every
+    terms = [term for term in every if term.clear] or every
     two = len(classes) == 2
     table = Table()
     table.add_column("column", overflow="fold")
@@ -130,21 +130,21 @@ def _show_terms(estimator, console):
     table.add_column("moves the score by, on average", justify="right", style="bold")
     table.add_column(f"most for {classes[1]}" if two else "most for it", overflow="fold")
     table.add_column(f"most for {classes[0]}" if two else "most against it", overflow="fold")
-    for term in found[:_MOST_TERMS]:
+    for term in terms[:_MOST_TERMS]:
         cells = [term.column.name, *([] if two else [str(term.label)]), f"{term.importance:.2f}", *term.ends()]
         table.add_row(*map(Text, cells), style=None if term.clear else "dim")
-    if not found[0].clear:
+    if not terms[0].clear:
         console.print(Text("No column is clear of noise: noise alone may have made this table."))
     console.print(table)
     console.print(Text(f"{BENT[0].upper()}{BENT[1:]}."))
-    if len(found) > _MOST_TERMS:
+    if len(terms) > _MOST_TERMS:
         console.print(
             Text(
-                f"{len(found) - _MOST_TERMS:,} more move it by at most {found[_MOST_TERMS].importance:.2f} on average."
+                f"{len(terms) - _MOST_TERMS:,} more move it by at most {terms[_MOST_TERMS].importance:.2f} on average."
             )
         )
     noise = lost_in_noise(every)
-    if noise and found[0].clear:
+    if noise and terms[0].clear:
         console.print(Text(f"Used, with effects that are not clear of noise: {listed(noise)}."))
 
 

@@ -84,7 +84,7 @@ def compare(title, headings, rows, *, n=None, bold="rows needed"):
         cells = [value if isinstance(value, str) else number(value) for value in values]
         table.add_row(name, *cells, style="bold" if name == bold else None)
         if name == "rows needed" and n is not None:
-            verdicts = ["enough" if n >= asked else f"{asked / n:,.1f} times too few" for asked in values]
+            verdicts = ["enough" if n >= n_rows else f"{n_rows / n:,.1f} times too few" for n_rows in values]
             table.add_row(f"n = {n:,}", *verdicts)
     output.print(table)
 
@@ -112,12 +112,13 @@ def progress(estimator, what):
 def reporting(state):
     """Report an error in one line on standard error, and exit with status 2, or 130 after an interruption.
 
-    `state` describes what is true if the run stops now; the block updates it, and sets `kept` if something was spent,
-    which an error must mention. `rescue` writes what was paid for and is not in a file yet, whatever stops the run.
+    `state` describes what is true if the run stops now; the block updates it, and sets `has_spent` if something was
+    spent, which an error must mention. `rescue` writes what was paid for and is not in a file yet, whatever stops
+    the run.
     """
     from dpfast.base.fitting import interrupts_wait  # at the start: not when memory is at its end
 
-    state = SimpleNamespace(now=state, kept=False, rescue=None)
+    state = SimpleNamespace(now=state, has_spent=False, rescue=None)
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _print_warning
@@ -150,12 +151,12 @@ def _rescue(state):
         state.now += f"; it could not be written: {type(error).__name__}: {error}"
         return
     if now is not None:
-        state.now, state.kept = now, True
+        state.now, state.has_spent = now, True
 
 
 def _report_error(error, state):
     """Report what stopped a run; return the exit code, or None if the error is a fault of dpfast."""
-    spent = f"; {state.now}" * state.kept
+    spent = f"; {state.now}" * state.has_spent
     if isinstance(error, KeyboardInterrupt):
         complain(f"interrupted: {state.now}")
         return 130

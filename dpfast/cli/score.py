@@ -7,7 +7,7 @@ import typer
 
 from .figures import figures, figures_to_keep, figures_to_print
 from .files import check_there, open_budget, persons_of, settings_for
-from .groups import asked_groups, show_groups
+from .groups import groups_of, show_groups
 from .options import (
     By,
     Data,
@@ -53,7 +53,7 @@ class ScoreOptions:
 
 
 @spread
-def score(model: Model, data: Data, asked: ScoreOptions):
+def score(model: Model, data: Data, choices: ScoreOptions):
     """Show noisy figures of a model on rows that it never saw.
 
     The figures together are epsilon-DP for the rows of DATA. If the model was learned from some of these rows, its
@@ -63,7 +63,7 @@ def score(model: Model, data: Data, asked: ScoreOptions):
     rest has more of epsilon. With --unit the claim protects persons, as that of fit does.
     """
     with reporting("nothing was released"):
-        check_files(None, MODEL=model, DATA=data, budget=asked.budget)
+        check_files(None, MODEL=model, DATA=data, budget=choices.budget)
         check_there(data)
 
         import dpfast
@@ -71,33 +71,37 @@ def score(model: Model, data: Data, asked: ScoreOptions):
         from dpfast.base.parameters import EPSILON
         from dpfast.tables.sources import count_rows
 
-        rng, epsilon, neighbors = random.generator(asked.seed), EPSILON.read("epsilon", asked.epsilon), asked.neighbors
-        if (asked.unit is None) != (asked.rows_per_unit is None):
+        rng, epsilon, neighbors = (
+            random.generator(choices.seed),
+            EPSILON.read("epsilon", choices.epsilon),
+            choices.neighbors,
+        )
+        if (choices.unit is None) != (choices.rows_per_unit is None):
             raise ValueError("--unit and --rows-per-unit go together")
-        ledger = None if asked.budget is None else open_budget(asked.budget, neighbors, asked.unit)
+        ledger = None if choices.budget is None else open_budget(choices.budget, neighbors, choices.unit)
         estimator = dpfast.load(model)
-        text = settings_for(data, estimator, **asked.text.settings)
+        text = settings_for(data, estimator, **choices.text.settings)
         schema = getattr(getattr(estimator, "encoder_", None), "schema_", None)
-        by = asked_groups(asked.by, data, schema, **text)
-        ways = asked.label, asked.threshold, asked.numbers
+        by = groups_of(choices.by, data, schema, **text)
+        ways = choices.label, choices.threshold, choices.numbers
         X, y = table_for(estimator, model, data, *ways, labelled=True, **text)
         if neighbors == "replace" and not count_rows(X):  # else their number is private
             raise ValueError(f"{data} has no rows")
-        asked_for = {"epsilon": epsilon, "neighbors": neighbors, "budget": ledger, "by": by, "only": asked.only}
-        if asked.unit is not None:
-            persons = persons_of(data, asked.unit, len(X if y is None else y), **text)
-            asked_for |= {"units": persons, "rows_per_unit": asked.rows_per_unit}
-        shown = figures(estimator, X, y, rng, **asked_for)
-        whom = "one row" if asked.unit is None else f"one person of at most {asked.rows_per_unit:,} rows that count"
+        asked_for = {"epsilon": epsilon, "neighbors": neighbors, "budget": ledger, "by": by, "only": choices.only}
+        if choices.unit is not None:
+            persons = persons_of(data, choices.unit, len(X if y is None else y), **text)
+            asked_for |= {"units": persons, "rows_per_unit": choices.rows_per_unit}
+        lines = figures(estimator, X, y, rng, **asked_for)
+        whom = "one row" if choices.unit is None else f"one person of at most {choices.rows_per_unit:,} rows that count"
         relation = f"replace {whom}" if neighbors == "replace" else f"add or remove {whom}"
-        seeded = "; drawn with a seed: reproducible, not private" if asked.seed is not None else ""
+        seeded = "; drawn with a seed: reproducible, not private" if choices.seed is not None else ""
         claim = f"({epsilon:g}, 0)-DP for these rows, {relation}{seeded}"
-        if asked.json:
-            answer({"data": data, "figures": figures_to_keep(shown, data), "epsilon": epsilon, "claim": claim})
+        if choices.json:
+            answer({"data": data, "figures": figures_to_keep(lines, data), "epsilon": epsilon, "claim": claim})
             return
         summary = facts()
-        for figure in figures_to_print(shown):
+        for figure in figures_to_print(lines):
             summary.add_row(figure.name, figure.text)
         summary.add_row("privacy", claim)
         output.print(summary)
-        show_groups(shown)
+        show_groups(lines)

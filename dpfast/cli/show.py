@@ -25,9 +25,9 @@ def show(
         fitted, document = dpfast.load(model), read_document(model)
         claim, card = fitted.privacy_, document.get("card", {})
         if json:
-            kept = ("model", "parameters", "classes", "n_features", "feature_names")
+            names = ("model", "parameters", "classes", "n_features", "feature_names")
             known = {"type": type(fitted).__name__, "columns digest": columns_digest(document), "card": card}
-            answer({name: document[name] for name in kept} | known | claim_of(fitted))
+            answer({name: document[name] for name in names} | known | claim_of(fitted))
             return
         summary = facts()
         summary.add_row("model", Text(type(fitted).__name__))
@@ -55,16 +55,16 @@ def _cost(cost):
     return f"{times}{cost.kind}, {name} = {cost.size:.6g}{more}"
 
 
-def _public(known, fitted):
+def _public(facts, fitted):
     """Return in words what no noise protects."""
     public = ["names of columns" if hasattr(fitted, "feature_names_in_") else "number of columns"]
-    if known.get("rows") is not None:
-        public.append(f"{known['rows']:,} rows")
-    if known.get("persons") is not None:
-        public.append(f"{known['persons']:,} persons")
-    if known.get("rows of each person"):  # of a file of an earlier version
+    if facts.get("rows") is not None:
+        public.append(f"{facts['rows']:,} rows")
+    if facts.get("persons") is not None:
+        public.append(f"{facts['persons']:,} persons")
+    if facts.get("rows of each person"):  # of a file of an earlier version
         public.append("how many rows each person has")
-    return ", ".join(public) + f"; labels {known.get('classes', 'known')}"
+    return ", ".join(public) + f"; labels {facts.get('classes', 'facts')}"
 
 
 def report(

@@ -75,7 +75,7 @@ def stream(
             metavar="DATA", help="A file as for fit, or - for a CSV table with a header from standard input."
         ),
     ],
-    asked: StreamOptions,
+    choices: StreamOptions,
     **own,
 ):
     """Learn by Winnow from rows in order, and write the prediction for each row before its label is used.
@@ -87,23 +87,23 @@ def stream(
     one step.
     """
     with reporting("no row was used") as state, ExitStack() as ending:
-        check_files(asked.out, DATA=data, schema=asked.schema, checkpoint=asked.checkpoint, budget=asked.budget)
-        if not asked.quiet:
+        check_files(choices.out, DATA=data, schema=choices.schema, checkpoint=choices.checkpoint, budget=choices.budget)
+        if not choices.quiet:
             check_output()
-        declaration = declaration_of(data, asked.schema, asked.label, asked.classes)
+        declaration = declaration_of(data, choices.schema, choices.label, choices.classes)
         if declaration is None:
-            names = [name.strip() for name in (asked.classes or "").split(",")]
+            names = [name.strip() for name in (choices.classes or "").split(",")]
         else:
             names = [str(each) for each in declaration.label.classes or ()]
-            if asked.threshold is not None or own["feature_range"] is not None:
+            if choices.threshold is not None or own["feature_range"] is not None:
                 raise ValueError("--threshold, --feature-range and --clip are for tables without a schema")
         if len(names) != 2 or names[0] == names[1]:
-            raise ValueError(f"--classes must be two labels, as a,b, got {asked.classes or names!r}")
-        if asked.new_rows and asked.checkpoint is None:
+            raise ValueError(f"--classes must be two labels, as a,b, got {choices.classes or names!r}")
+        if choices.new_rows and choices.checkpoint is None:
             raise ValueError("--new-rows needs a --checkpoint")
         if data != "-":
             check_there(data)
-        check_columns(data, asked.columns)
+        check_columns(data, choices.columns)
 
         import numpy as np
 
@@ -115,42 +115,46 @@ def stream(
         from dpfast.tables.classes import tidy_labels
 
         declared = tidy_labels(names) if declaration is None else np.array(declaration.label.classes)
-        values = values_of("winnow", own, threshold=asked.threshold)
+        values = values_of("winnow", own, threshold=choices.threshold)
         parameters = {
-            "epsilon": asked.epsilon,
-            "delta": asked.delta,
-            "neighbors": asked.neighbors,
-            "negations": asked.negations,
-            "window": asked.window,
+            "epsilon": choices.epsilon,
+            "delta": choices.delta,
+            "neighbors": choices.neighbors,
+            "negations": choices.negations,
+            "window": choices.window,
             **MODELS["winnow"].parameters(own),
         }
-        paying = None if asked.budget is None else open_budget(asked.budget, asked.neighbors)
+        paying = None if choices.budget is None else open_budget(choices.budget, choices.neighbors)
         skip = 0
-        if asked.checkpoint is not None and asked.checkpoint.exists():
-            estimator = dpfast.DPWinnowClassifier.resume(asked.checkpoint)
+        if choices.checkpoint is not None and choices.checkpoint.exists():
+            estimator = dpfast.DPWinnowClassifier.resume(choices.checkpoint)
             ending.callback(estimator.close)  # also if it is refused
-            _check_same(estimator, parameters, declared, declaration, asked.checkpoint)
-            skip = 0 if asked.new_rows else estimator.rounds_
-            state.now = _describe_rest(estimator, asked.checkpoint)
+            _check_same(estimator, parameters, declared, declaration, choices.checkpoint)
+            skip = 0 if choices.new_rows else estimator.rounds_
+            state.now = _describe_rest(estimator, choices.checkpoint)
         else:
             estimator = dpfast.DPWinnowClassifier(
-                **parameters, schema=declaration, budget=paying, checkpoint=asked.checkpoint, random_state=asked.seed
+                **parameters,
+                schema=declaration,
+                budget=paying,
+                checkpoint=choices.checkpoint,
+                random_state=choices.seed,
             )
             ending.callback(estimator.close)
         if declaration is not None:
             refuse_open(declaration)
-            steps = (FileTable(X, y, None) for X, y in read_code_steps(data, asked.step, declaration, skip=skip))
+            steps = (FileTable(X, y, None) for X, y in read_code_steps(data, choices.step, declaration, skip=skip))
         else:
             steps = read_steps(
                 data,
-                asked.step,
+                choices.step,
                 names,
-                label=asked.label,
-                threshold=asked.threshold,
+                label=choices.label,
+                threshold=choices.threshold,
                 values=values,
                 limits=limits_of(estimator.get_params()),
                 skip=skip,
-                n_features=asked.columns,
+                n_features=choices.columns,
             )
         rows, mistakes, stopped = 0, 0, None
         try:
@@ -164,16 +168,16 @@ def stream(
                         X = in_order(table, estimator, "standard input" if data == "-" else data, "the stream so far")
                     with interrupts_wait() as interrupts:
                         predicted = estimator.stream(X, y, classes=declared)
-                        told = np.asarray(y)
-                        wrong = (predicted != told) & (told != None)  # noqa: E711 - elementwise, for rows without a label
+                        labels = np.asarray(y)
+                        wrong = (predicted != labels) & (labels != None)  # noqa: E711 - elementwise, for rows without a label
                         rows, mistakes = rows + len(predicted), mistakes + int(wrong.sum())
                         if values == "numbers":
                             name_features(estimator, features)
-                        state.now = _describe_rest(estimator, asked.checkpoint)
-                    if not asked.quiet:
+                        state.now = _describe_rest(estimator, choices.checkpoint)
+                    if not choices.quiet:
                         writer.writerows([value] for value in predicted.tolist())
                         sys.stdout.flush()
-                    private = f"; {mistakes:,} mistakes in {rows:,} rows (not private)" if asked.show_private else ""
+                    private = f"; {mistakes:,} mistakes in {rows:,} rows (not private)" if choices.show_private else ""
                     show(f"{estimator.rounds_:,} rounds; {estimator.privacy_}{private}")
                     if interrupts:
                         raise KeyboardInterrupt
@@ -181,28 +185,28 @@ def stream(
             stopped = error
         if not hasattr(estimator, "privacy_"):  # nothing was charged
             raise stopped or ValueError(f"{data}: there are no rows")
-        ended = state.now if rows else _begun(asked.checkpoint)
-        state.now, state.kept = ended, True
-        out = asked.out
-        if out is not None or asked.checkpoint is None:
-            out = keep(estimator, out, state, None, bits=values == "bits", threshold=asked.threshold)
-        state.now, state.kept = f"{ended}; {state.now}" if out is not None else ended, True
+        ended = state.now if rows else _begun(choices.checkpoint)
+        state.now, state.has_spent = ended, True
+        out = choices.out
+        if out is not None or choices.checkpoint is None:
+            out = keep(estimator, out, state, None, bits=values == "bits", threshold=choices.threshold)
+        state.now, state.has_spent = f"{ended}; {state.now}" if out is not None else ended, True
         if stopped is not None and not hasattr(estimator, "rounds_"):
             raise stopped  # in the midst of a step, which ended the stream
 
         show_weights(estimator, errors, bits=values == "bits")
         summary = facts()
         summary.add_row(
-            "rounds", f"{estimator.rounds_:,}" + (f", of which {rows:,} now" if skip or asked.new_rows else "")
+            "rounds", f"{estimator.rounds_:,}" + (f", of which {rows:,} now" if skip or choices.new_rows else "")
         )
-        if asked.show_private and rows:
+        if choices.show_private and rows:
             summary.add_row("mistakes", Text(f"{mistakes:,} in {rows:,} rows (not private)", style="yellow"))
         summary.add_row("privacy", str(estimator.privacy_))
         summary.add_row("", "of the model and of when it changed; each prediction is for the owner of its row")
-        if estimator.updates_ == estimator.n_updates_ and not asked.window:
+        if estimator.updates_ == estimator.n_updates_ and not choices.window:
             summary.add_row("", "all updates are made: rows are predicted, no longer learned from")
-        if asked.checkpoint is not None:
-            summary.add_row("checkpoint", Text(f"{asked.checkpoint}: private, keep it from others"))
+        if choices.checkpoint is not None:
+            summary.add_row("checkpoint", Text(f"{choices.checkpoint}: private, keep it from others"))
         if out is not None:
             summary.add_row("saved", Text(str(out)))
         errors.print(summary)
@@ -210,11 +214,11 @@ def stream(
             raise stopped
 
 
-def _check_same(estimator, asked, classes, declaration, checkpoint):
+def _check_same(estimator, choices, classes, declaration, checkpoint):
     """Refuse to continue a stream with other parameters than those it began with."""
     if estimator.schema != declaration:
         raise ValueError(f"{checkpoint} was begun with another schema, or with none")
-    for name, value in {**asked, "classes_": sorted(classes.tolist())}.items():
+    for name, value in {**choices, "classes_": sorted(classes.tolist())}.items():
         began = getattr(estimator, name)
         began = began.tolist() if name == "classes_" else began
         if began != value:
@@ -224,10 +228,12 @@ def _check_same(estimator, asked, classes, declaration, checkpoint):
 def _describe_rest(estimator, checkpoint):
     """Return what a stream that stops now leaves behind."""
     of = "" if estimator.window else f" of {estimator.n_updates_}"
-    done = f"{estimator.rounds_:,} rounds and {estimator.updates_}{of} updates"
+    progress = f"{estimator.rounds_:,} rounds and {estimator.updates_}{of} updates"
     if checkpoint is None:
-        return f"the stream ended after {done}, and its budget is spent; only a --checkpoint can be continued"
-    return f"the budget of the stream is spent; {done} are in {checkpoint}, and the same command continues after them"
+        return f"the stream ended after {progress}, and its budget is spent; only a --checkpoint can be continued"
+    return (
+        f"the budget of the stream is spent; {progress} are in {checkpoint}, and the same command continues after them"
+    )
 
 
 def _begun(checkpoint):

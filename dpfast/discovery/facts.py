@@ -50,22 +50,22 @@ _USUAL_DAYS = np.arange(-18263.0, 21916.0, 1461.0)  # and of dates: every four y
 
 def widest(schema: Schema) -> list[CodeColumn]:
     """Return columns of codes that are at least as wide as those of the schema can be after the survey."""
-    made: list[CodeColumn] = []
+    codes: list[CodeColumn] = []
     for column in schema.columns:
         if not column.to_find:
-            made += column.code_columns()
+            codes += column.code_columns()
             continue
         numbers = CodeColumn(column.name, _WIDEST_EDGES, 0.0, float(_MOST_EDGES), nullable=True)
         words = CodeColumn(column.name, values=_WIDEST_WORDS, other=GROUPS, nullable=True)
         if isinstance(column, Numeric):
             edges = tuple(map(float, range(int(column.edges) - 1)))
-            made.append(CodeColumn(column.name, edges, 0.0, float(column.edges), nullable=True))
+            codes.append(CodeColumn(column.name, edges, 0.0, float(column.edges), nullable=True))
         elif isinstance(column, Category):
-            made.append(words)
+            codes.append(words)
         else:
             text = isinstance(column, Discovered) and column.reads == "text"
-            made += [numbers, numbers, words] if text else [numbers]
-    return made
+            codes += [numbers, numbers, words] if text else [numbers]
+    return codes
 
 
 def holds_words(column):
@@ -90,7 +90,7 @@ class ColumnFacts:
         if noisy is None:
             return
         self._missing = noisy[SURVEYED_MISSING] if noisy[SURVEYED_MISSING] > SURE * self._noise else 0.0
-        if self._missing and 0 < self._total < self.known() + SURE * self._noise:
+        if self._missing and 0 < self._total < self.rows_of_kinds() + SURE * self._noise:
             return  # what else is clear of noise is noise
         ends, days = _all_ends()
         reads = column.reads if isinstance(column, Discovered) else "number"
@@ -111,8 +111,8 @@ class ColumnFacts:
             return Part(wholes, self._noise, ends, _whole, True)
         if not clear:
             return Part(others, self._noise, ends, _number, False)
-        seen = sum(np.where(each > LIKELY * self._noise, each, 0.0) for each in (others, wholes))
-        part = Part(seen, self._noise, ends, _number, False)
+        rows = sum(np.where(each > LIKELY * self._noise, each, 0.0) for each in (others, wholes))
+        part = Part(rows, self._noise, ends, _number, False)
         part.count(others + wholes)
         return part
 
@@ -127,7 +127,7 @@ class ColumnFacts:
         if part is None:
             return None
         second = self._words or (other is not None and other.rows > part.rows)
-        sure = part.rows > SECOND * self._noise * math.sqrt(part.held)
+        sure = part.rows > SECOND * self._noise * math.sqrt(part.n_cells)
         many = part.every > (FEW_BESIDE if sure else SOME) * self._total
         return part if many and (sure or not second) else None
 
@@ -146,9 +146,9 @@ class ColumnFacts:
 
         Nothing is narrowed of which more rows may be elsewhere, where noise hides them.
         """
-        unseen = self._total - self.known()
-        seen = [None if part is None or part.rows < unseen else part for part in (self.numbers, self.dates)]
-        self._edges = [None if part is None else part.parts() for part in seen]
+        unseen = self._total - self.rows_of_kinds()
+        parts = [None if part is None or part.rows < unseen else part for part in (self.numbers, self.dates)]
+        self._edges = [None if part is None else part.parts() for part in parts]
         return None if all(each is None for each in self._edges) else tuple(self._edges)
 
     def narrow(self, noisy: np.ndarray, deviation: float) -> None:
@@ -182,19 +182,19 @@ class ColumnFacts:
         rows, spread = max(1.0, float(noisy.sum())), math.sqrt(2 * len(noisy)) * deviation**2
         common = float(np.square(noisy).sum()) - len(noisy) * deviation**2 + LIKELY * spread  # squares, at most about
         self._even = len(noisy) == GROUPS and common * EVEN_GROUPS < rows**2
-        left = self._total - self.known() - noisy[clear].sum()
+        left = self._total - self.rows_of_kinds() - noisy[clear].sum()
         many = left > SOME * self._total or not (len(clear) or self._words or self.numbers or self.dates)
         self._groups = () if not self._grouped else tuple(range(GROUPS) if many else clear.tolist())
 
-    def known(self):
+    def rows_of_kinds(self):
         """Return the number of rows whose cells have discovered values or are missing; 0 if no value has."""
         rows = sum([part.rows for part in (self.numbers, self.dates) if part is not None])
         return rows + self._worded + self._missing
 
     def noise(self) -> float:
         """Return the deviation of the noise in the number of rows whose cells are known."""
-        held = [part.held for part in (self.numbers, self.dates) if part is not None]
-        return self._noise * math.sqrt(sum(held) + len(self._words) + 1)
+        cells = [part.n_cells for part in (self.numbers, self.dates) if part is not None]
+        return self._noise * math.sqrt(sum(cells) + len(self._words) + 1)
 
     def _of_numbers(self, words):
         """Return whether a column of texts is one of numbers: many rows are seen to have one, and no word was found."""
@@ -221,7 +221,7 @@ class ColumnFacts:
         """
         if not isinstance(self.column, Discovered):
             return False
-        left = self._total - self.known()
+        left = self._total - self.rows_of_kinds()
         if holds_words(self.column) and left > MOST_ROWS * self._total:
             return not self._grouped or self._even
         part = self.numbers
@@ -238,7 +238,7 @@ class ColumnFacts:
             return _numeric(self.column, self.numbers)
         facts: dict[str, Any] = {"cells": True} | ({"groups": self._groups} if self._groups else {})
         reads, values = self.column.reads, tuple(sorted(self._words))
-        left = self._total - self.known()
+        left = self._total - self.rows_of_kinds()
         few, mixed = FEW * self._total, reads == "text" and not self._of_numbers(values)
         clear = left > max(SOME * self._total, SURE * self._noise)
         if self.numbers is not None:
@@ -291,9 +291,9 @@ def _cut(numbers, low, high):
     return np.minimum(np.maximum(numbers, low), high)
 
 
-def _numeric(column, found):
+def _numeric(column, part):
     """Return the bounds and edges that a declared column of numbers leaves open."""
-    least, most = (0.0, 0.0) if found is None else found.between()
+    least, most = (0.0, 0.0) if part is None else part.between()
     floor = 0.0 if column.spacing == "logarithmic" else -math.inf  # of bounds
     facts = {}
     if column.high is None:
@@ -307,6 +307,6 @@ def _numeric(column, found):
     low, high = facts.get("low", column.low), facts.get("high", column.high)
     if "edges" in column.to_find:
         bins = int(column.edges)
-        edges = [] if found is None else np.unique(found.quantiles(np.arange(1, bins) / bins)).tolist()
+        edges = [] if part is None else np.unique(part.quantiles(np.arange(1, bins) / bins)).tolist()
         facts["edges"] = tuple(edge for edge in edges if low <= edge <= high) or (low,)
     return facts

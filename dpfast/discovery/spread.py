@@ -67,7 +67,7 @@ class Spread:
         between two cells that hold rows, none of which was clear in the first look, has its own rows if they are:
         around 0 there are many cells, each with few rows.
         """
-        kept, parts = np.zeros(len(self.rows)), np.where(noisy > LIKELY * deviation, noisy, 0.0)
+        rest, parts = np.zeros(len(self.rows)), np.where(noisy > LIKELY * deviation, noisy, 0.0)
         cells = self.rows.nonzero()[0]
         bounds = np.searchsorted(ends, snap(self._ends[[cells, cells + 1]])).T.tolist()
         places = [slice(first, max(last, first + 1)) for first, last in bounds]  # own parts, or one that it shares
@@ -79,38 +79,38 @@ class Spread:
             weight = variance / before**2
             clear = again + weight * rows > SURE * math.sqrt(variance * (1 + weight))
             if 2 * again > rows or clear:
-                kept[cell] = rows
+                rest[cell] = rows
                 parts[within] += reals.halves(noisy[within], rows, LIKELY * deviation)
-        return Spread(kept, self._ends, self.whole), Spread(parts, ends, self.whole)
+        return Spread(rest, self._ends, self.whole), Spread(parts, ends, self.whole)
 
     def intervals(self, least: float = 0.0) -> list:
         """Return the lower and upper ends and the rows of the cells that hold more rows than these."""
-        held = (self.rows > least).nonzero()[0]
-        columns = self._ends[held], self._ends[held + 1], self.rows[held]
+        cells = (self.rows > least).nonzero()[0]
+        columns = self._ends[cells], self._ends[cells + 1], self.rows[cells]
         return [*zip(*(each.tolist() for each in columns), strict=True)]
 
     @classmethod
-    def of_intervals(cls, held: list["Held"], whole: bool) -> "Spread":
+    def of_intervals(cls, intervals: list["Held"], whole: bool) -> "Spread":
         """Return cells that hold rows, and gaps between them, from disjoint and increasing intervals."""
-        ends = distinct(np.array([end for low, high, *_ in held for end in (low, high)]))
+        ends = distinct(np.array([end for low, high, *_ in intervals for end in (low, high)]))
         rows = np.zeros(len(ends) - 1)
-        for low, _, some, _ in held:
+        for low, _, some, _ in intervals:
             rows[np.searchsorted(ends, low)] = some
         return cls(rows, ends, whole)
 
-    def held(self) -> np.ndarray:
+    def ends_of_cells(self) -> np.ndarray:
         """Return the ends of the cells that hold rows."""
         cells = self.rows.nonzero()[0]
         return distinct(np.concatenate([self._ends[cells], self._ends[cells + 1]]))
 
     def divided(self, cells: int, least: float) -> np.ndarray:
         """Return the ends of about so many cells, spread over those that hold rows, with at least so many rows each."""
-        held = self.rows.nonzero()[0]
-        rows, low, high = self.rows[held], self._ends[held], self._ends[held + 1]
+        places = self.rows.nonzero()[0]
+        rows, low, high = self.rows[places], self._ends[places], self._ends[places + 1]
         parts = np.maximum(1, np.minimum(cells * rows / self.total, rows / least).astype(np.int64))
         place = np.arange(parts.sum()) - np.repeat(np.cumsum(parts) - parts, parts)
-        made = np.repeat(low, parts) + place * np.repeat((high - low) / parts, parts)
-        return distinct(np.concatenate([made, high]))
+        ends = np.repeat(low, parts) + place * np.repeat((high - low) / parts, parts)
+        return distinct(np.concatenate([ends, high]))
 
     def below(self, numbers: np.ndarray) -> np.ndarray:
         """Return the rows at or below each number."""
@@ -119,21 +119,21 @@ class Spread:
     def quantiles(self, ranks: Any) -> np.ndarray:
         """Return the numbers at these shares of the rows; whole numbers, or lower ends of cells, if all are whole."""
         below = np.concatenate([[0.0], np.cumsum(self.rows)])
-        wanted = np.asarray(ranks) * self.total
-        cell = np.searchsorted(below[1:-1], wanted)
-        part = (wanted - below[cell]) / np.where(self.rows[cell] > 0, self.rows[cell], 1.0)
+        below_ranks = np.asarray(ranks) * self.total
+        cell = np.searchsorted(below[1:-1], below_ranks)
+        part = (below_ranks - below[cell]) / np.where(self.rows[cell] > 0, self.rows[cell], 1.0)
         low, high = self._ends[cell], self._ends[cell + 1]
         at = low + (high - low) * np.clip(part, 0, 1)
         return np.where(self.whole & (part < 1), np.maximum(np.floor(at), low), at)
 
     def parting(self, edges: np.ndarray) -> np.ndarray:
         """Return the edges that separate rows: between each one and the one before, and beyond the last, are some."""
-        kept, before, some = [], 0.0, self.total * TAIL
+        separating, before, some = [], 0.0, self.total * TAIL
         for edge, below in zip(edges.tolist(), self.below(edges).tolist(), strict=True):
             if below - before > some and self.total - below > some:
-                kept.append(edge)
+                separating.append(edge)
                 before = below
-        return np.array(kept)
+        return np.array(separating)
 
 
 class Held(NamedTuple):
@@ -155,45 +155,45 @@ class Part:
         self._snap, self._deviation = snap, deviation
         self._first = self._spread = Spread.clear(noisy, deviation, ends, whole)
         self.rows = self.every = self._first.total
-        self._held = [Held(*each) for each in self._first.intervals()]
+        self._intervals = [Held(*each) for each in self._first.intervals()]
         self._outer = np.array([])  # ends of the cells of the first look, once they are narrowed
         self.confirmed = False
         self.count(noisy)
 
     def count(self, noisy: np.ndarray) -> None:
         """Take over how many rows there are, with those of cells between and beside the clear ones."""
-        held = self._first.rows.nonzero()[0]
-        if len(held):
-            self.every = max(self.rows, float(noisy[max(0, held[0] - 1) : held[-1] + 2].sum()))
+        cells = self._first.rows.nonzero()[0]
+        if len(cells):
+            self.every = max(self.rows, float(noisy[max(0, cells[0] - 1) : cells[-1] + 2].sum()))
 
-    def _divided(self, held):
+    def _divided(self, interval):
         """Return the ends of the parts of an interval."""
-        return distinct(self._snap(held.low + _PARTS * ((held.high - held.low) / PARTS)))
+        return distinct(self._snap(interval.low + _PARTS * ((interval.high - interval.low) / PARTS)))
 
-    def _wide(self, held):
+    def _wide(self, intervals):
         """Return those of some intervals that may be narrowed, and have more than FEWEST different ends of parts.
 
         Twice as many parts show this.
         """
-        held = [each for each in held if each.wide]
-        ends = np.array([(each.low, each.high) for each in held]).reshape(-1, 2)
+        intervals = [each for each in intervals if each.wide]
+        ends = np.array([(each.low, each.high) for each in intervals]).reshape(-1, 2)
         some = self._snap(ends[:, :1] + _SOME_PARTS * ((ends[:, 1:] - ends[:, :1]) / _SOME_PARTS[-1]))
         rises = np.count_nonzero(some[:, 1:] > some[:, :-1], axis=1)
-        return [*compress(held, (rises >= FEWEST).tolist())]
+        return [*compress(intervals, (rises >= FEWEST).tolist())]
 
     def _to_narrow(self):
         """Return the intervals to narrow: all if they are few, or else the fewest that hold most of the rows.
 
         Others may hold noise only, or a few rows far away.
         """
-        wide = sorted(self._wide(self._held), key=lambda each: -each.rows)
+        wide = sorted(self._wide(self._intervals), key=lambda each: -each.rows)
         if len(wide) <= len(MOST):
             return wide
-        held = [*accumulate(each.rows for each in wide)]
-        return next((wide[:k] for k, share in enumerate(MOST, 1) if held[k - 1] > share * self.rows), [])
+        rows_below = [*accumulate(each.rows for each in wide)]
+        return next((wide[:k] for k, share in enumerate(MOST, 1) if rows_below[k - 1] > share * self.rows), [])
 
     @property
-    def held(self) -> int:
+    def n_cells(self) -> int:
         """Return the number of cells that hold rows."""
         return int(np.count_nonzero(self._first.rows))
 
@@ -204,16 +204,16 @@ class Part:
 
     def narrow(self, noisy: np.ndarray, edges: np.ndarray, deviation: float) -> None:
         """Take over the counts of the parts, of which the first and the last lie outside of all edges."""
-        self._outer = self._first.held() if not len(self._outer) else self._outer
-        chosen = self._to_narrow()
-        for k, each in enumerate(self._held):
-            if each in chosen:
+        self._outer = self._first.ends_of_cells() if not len(self._outer) else self._outer
+        intervals = self._to_narrow()
+        for k, each in enumerate(self._intervals):
+            if each in intervals:
                 ends = self._divided(each)
                 first = int(np.searchsorted(edges, ends[0])) + 1
                 start, stop = shortest(noisy[first : first + len(ends) - 1], each.rows, deviation)
                 low, high = ends[[start, stop]].tolist()
-                self._held[k] = Held(low, high, each.rows, wide=(stop - start) * NARROWER < len(ends))
-        self._first = self._spread = Spread.of_intervals(self._held, self._first.whole)
+                self._intervals[k] = Held(low, high, each.rows, wide=(stop - start) * NARROWER < len(ends))
+        self._first = self._spread = Spread.of_intervals(self._intervals, self._first.whole)
 
     def cells(self, deviation: float) -> np.ndarray:
         """Return the edges of the cells of the last look."""
@@ -236,14 +236,14 @@ class Part:
         separate no rows are left out. If rows were not found, the ends of all cells are edges, and so are those of
         `beyond` that lie outside; it is None if there are no such rows.
         """
-        held = self._first.held()
+        ends = self._first.ends_of_cells()
         bins = min(bins, max(LEAST_BINS, int(self.rows / self._deviation)))
-        edges = np.concatenate([self._spread.quantiles(np.arange(1, bins) / bins), held])
+        edges = np.concatenate([self._spread.quantiles(np.arange(1, bins) / bins), ends])
         edges = self._spread.parting(distinct(self._snap(edges)))
         if beyond is None:
             return edges
-        outer = beyond[(beyond < held[0]) | (beyond > held[-1])]
-        return distinct(self._snap(np.concatenate([edges, held[[0, -1]], outer])))
+        outer = beyond[(beyond < ends[0]) | (beyond > ends[-1])]
+        return distinct(self._snap(np.concatenate([edges, ends[[0, -1]], outer])))
 
     @property
     def whole(self) -> bool:
@@ -264,8 +264,8 @@ class Part:
     @property
     def coarse(self) -> bool:
         """Return whether many rows are seen in one interval beside its size, which could be divided further."""
-        seen = [Held(*each) for each in self._spread.intervals(COARSE * self.rows)]
-        close = [each for each in seen if each.high - each.low < max(abs(each.low), abs(each.high))]
+        intervals = [Held(*each) for each in self._spread.intervals(COARSE * self.rows)]
+        close = [each for each in intervals if each.high - each.low < max(abs(each.low), abs(each.high))]
         return bool(self._wide(close))
 
     def quantiles(self, ranks: Any) -> np.ndarray:

@@ -73,9 +73,9 @@ class SurveyPlan:
     columns: int = 0
     pool: int = 0
 
-    def shared(self, columns: int, paid: Fraction) -> OpeningHistogram:
+    def shared(self, columns: int, charge: Fraction) -> OpeningHistogram:
         """Return a histogram of so many columns for which so many columns of `look` are paid."""
-        ratio = columns / Fraction(paid)
+        ratio = columns / Fraction(charge)
         scale = self.look.scale * ratio if self.look.pure else float(self.look.scale) * math.sqrt(ratio) * (1 + 1e-12)
         return OpeningHistogram(scale, self.look.unit, pure=self.look.pure)
 
@@ -112,18 +112,18 @@ def plan(
     MOST_COLUMNS columns to be discovered.
     """
     refuse_many(len(schema.to_find))
-    given = neighbors, labels, rows_per_unit, learner
+    problem = neighbors, labels, rows_per_unit, learner
     looks = LOOKS if share == "auto" else (share,)
     if n is None:
-        return _plan(schema, epsilon, delta, share, looks[0], 1, *given)
+        return _plan(schema, epsilon, delta, share, looks[0], 1, *problem)
     for part in looks:
-        planned = _plan(schema, epsilon, delta, share, part, 1, *given)
+        planned = _plan(schema, epsilon, delta, share, part, 1, *problem)
         if SURE * planned.look.deviation <= n * COMMON_CELL:
             break
     for weight in LABEL_WEIGHTS[1:] if labels == "open" else ():
         if labels_seen(planned, n, RARE_LABEL):
             break
-        planned = _plan(schema, epsilon, delta, share, part, weight, *given)
+        planned = _plan(schema, epsilon, delta, share, part, weight, *problem)
     return planned
 
 
@@ -240,17 +240,17 @@ def discover(
             labelled = n - lost, 0.0 if complete else planned.labels.deviation
             others = rest if rest > OTHERS * deviation else 0.0
     else:
-        kept = planned.labels.codes(np.array([exact.labels[each] for each in classes], np.int64), rng)
-        labels = dict(zip(classes, kept.tolist(), strict=True))
+        noisy_counts = planned.labels.codes(np.array([exact.labels[each] for each in classes], np.int64), rng)
+        labels = dict(zip(classes, noisy_counts.tolist(), strict=True))
     rows = max(0.0, sum(labels.values())) if n is None else float(n)
-    found = [
+    looks = [
         (column, fixed, look.words(words, rng))
         for column, fixed, words in zip(encoding.schema.columns, exact.fixed, exact.words, strict=True)
         if column.to_find
     ]
-    noisy = _noisy(look, [fixed for _, fixed, _ in found], rng)
+    noisy = _noisy(look, [fixed for _, fixed, _ in looks], rng)
     columns = [
-        ColumnFacts(column, cells, words, look, rows) for (column, _, words), cells in zip(found, noisy, strict=True)
+        ColumnFacts(column, cells, words, look, rows) for (column, _, words), cells in zip(looks, noisy, strict=True)
     ]
     left = _narrow(columns, encoding, planned, rng)
     counted = [each for each in columns if each.counted]
@@ -258,11 +258,11 @@ def discover(
     cells = {each.column.name: each.cells(look.deviation) for each in counted}
     for each, counts in zip(counted, _look(encoding, cells, look, rng), strict=True):
         each.look(counts, look.deviation)
-    known = {each.column.name: each.known() for each in columns}
-    unseen = {each.column.name: rows - each.known() > OTHERS * each.noise() for each in columns}
+    discovered_rows = {each.column.name: each.rows_of_kinds() for each in columns}
+    unseen = {each.column.name: rows - each.rows_of_kinds() > OTHERS * each.noise() for each in columns}
     other = {
         name: round(min(max(1 - each / (rows or each), 0.0), 1.0), 4) * unseen[name] if each else 1.0
-        for name, each in known.items()
+        for name, each in discovered_rows.items()
     }
     return Found(
         encoding.schema.with_facts({each.column.name: each.facts() for each in columns}),
@@ -285,14 +285,14 @@ def _narrow(columns, encoding, planned, rng):
     for _ in range(NARROWINGS):
         cells = {each.column.name: edges for each in columns if (edges := each.parts()) is not None}
         rows = max((each.rows for each in columns if each.column.name in cells), default=0.0)
-        paid = planned.price(len(cells), rows / NARROWED) if rows else left
-        paid = min(paid, Fraction(math.floor(left / 2 * _PAID), _PAID))
-        look = planned.shared(max(1, len(cells)), max(paid, Fraction(1, _PAID)))
-        if not cells or paid * _PAID < len(cells) or NARROWABLE * look.deviation > rows:
+        charge = planned.price(len(cells), rows / NARROWED) if rows else left
+        charge = min(charge, Fraction(math.floor(left / 2 * _PAID), _PAID))
+        look = planned.shared(max(1, len(cells)), max(charge, Fraction(1, _PAID)))
+        if not cells or charge * _PAID < len(cells) or NARROWABLE * look.deviation > rows:
             break
-        left -= paid
-        chosen = [each for each in columns if each.column.name in cells]
-        for each, counts in zip(chosen, _look(encoding, cells, look, rng), strict=True):
+        left -= charge
+        narrowed = [each for each in columns if each.column.name in cells]
+        for each, counts in zip(narrowed, _look(encoding, cells, look, rng), strict=True):
             each.narrow(counts, look.deviation)
     return left
 
@@ -305,8 +305,8 @@ def _look(encoding, cells, look, rng):
 
 def _noisy(look, counts, rng):
     """Return noisy counts of columns, None for one without counts: one histogram."""
-    known = [each for each in counts if each is not None]
+    present = [each for each in counts if each is not None]
     noisy = iter(
-        np.split(look.codes(np.concatenate([*known, np.zeros(0, np.int64)]), rng), np.cumsum([*map(len, known)]))
+        np.split(look.codes(np.concatenate([*present, np.zeros(0, np.int64)]), rng), np.cumsum([*map(len, present)]))
     )
     return [None if each is None else next(noisy) for each in counts]

@@ -105,13 +105,13 @@ class CsvFile:
         """
         read = 0
         for size in (min(BLOCK, self.line_limit), self.line_limit):
-            seen = 0
+            rows_before = 0
             try:
                 for batch in self._blocks(size, types, missing):
-                    seen += batch.num_rows
-                    if seen > read:
-                        yield batch.slice(max(0, batch.num_rows - (seen - read)))
-                        read = seen
+                    rows_before += batch.num_rows
+                    if rows_before > read:
+                        yield batch.slice(max(0, batch.num_rows - (rows_before - read)))
+                        read = rows_before
                 return
             except _LongLine:
                 continue  # with larger blocks; the rows that were read are read again
@@ -149,9 +149,9 @@ class CsvFile:
             return each
 
         with self._binary() as file:
-            lent = [watch(_Source(file, self.encoding, failures, watch)), watch(partial(_skip_blank))]
+            streams = [watch(_Source(file, self.encoding, failures, watch)), watch(partial(_skip_blank))]
             try:
-                yield from self._reader(lent, size, types, missing)
+                yield from self._reader(streams, size, types, missing)
                 if failures:
                     raise failures[0]
             except pa.ArrowInvalid as error:
@@ -168,16 +168,16 @@ class CsvFile:
                 # pyarrow reads ahead on its own threads. A thread that still holds Python objects when the interpreter
                 # ends aborts the process, so wait until none does; the last act of the thread, in C, shows that. While
                 # the source lives, blocks that it reads are added to the list.
-                lent.clear()
+                streams.clear()
                 with suppress(Empty):
                     for _ in lives:
                         returned.get(timeout=_PATIENCE)
 
-    def _reader(self, lent, size, types, missing):
+    def _reader(self, streams, size, types, missing):
         """Return a streaming reader of a source with a handler of invalid rows; both are taken from the list."""
         # No variable here refers to them, since an exception keeps the variables of its frames alive.
         return arrow_csv.open_csv(
-            pa.PythonFile(lent.pop(0), mode="r"),
+            pa.PythonFile(streams.pop(0), mode="r"),
             read_options=arrow_csv.ReadOptions(
                 use_threads=threads() > 1, block_size=size, skip_rows=self._header, column_names=self.names
             ),
@@ -185,7 +185,7 @@ class CsvFile:
                 delimiter=self.separator,
                 newlines_in_values=True,
                 ignore_empty_lines=len(self.names) > 1,
-                invalid_row_handler=lent.pop(0),
+                invalid_row_handler=streams.pop(0),
             ),
             convert_options=arrow_csv.ConvertOptions(
                 column_types=types,
@@ -202,14 +202,14 @@ class CsvFile:
         Blank lines are no rows, except in a table of one column, where they are empty cells.
         """
         with self._lines() as lines:
-            lines, said = _after_separator(lines) if self._header else (lines, None)
+            lines, separator = _after_separator(lines) if self._header else (lines, None)
             rows = csv.reader(lines, delimiter=self.separator)
             if self._header:
                 next(rows, None)
             end = rows.line_num
             try:
                 for row in rows:
-                    end = rows.line_num + bool(said)
+                    end = rows.line_num + bool(separator)
                     if "".join(row).strip() or len(row) > 1:
                         yield end, row
                     elif len(self.names) == 1:
@@ -390,8 +390,8 @@ def _after_separator(lines):
     """Return the lines after one such as sep=; and the separator that it says; all lines and None if there is none."""
     lines = iter(lines)
     first = next(lines, "")
-    if said := _SAYS_SEPARATOR.fullmatch(first):
-        return lines, said[1]
+    if match := _SAYS_SEPARATOR.fullmatch(first):
+        return lines, match[1]
     return chain([first] if first else [], lines), None
 
 
@@ -429,11 +429,13 @@ def _is_utf8(encoding):
 def encode_csv(file, schema, label, storage, unit=None):
     """Return the `Encoding` of a CSV file; refuse invalid cells, and name their place."""
     encoded = Encoding(schema, label, storage, unit)
-    meant = {name.strip(): name for name in encoded.names if name.strip() not in encoded.names}  # as files are read
-    file.names = [meant.get(name, name) for name in file.names]
+    by_stripped_name = {
+        name.strip(): name for name in encoded.names if name.strip() not in encoded.names
+    }  # as files are read
+    file.names = [by_stripped_name.get(name, name) for name in file.names]
     refuse_lacking(encoded.names, file.names)
     try:
-        if label is not None and {*map(text_of, label._known)} & {*schema.missing_values}:
+        if label is not None and {*map(text_of, label._present)} & {*schema.missing_values}:
             return _fill_encoding(file, encoded, {}, False)  # what marks a gap elsewhere is a label
         return _fill_encoding(
             file, encoded, {column.name: _type_of(column, file.decimal) for column in schema.columns}, True
@@ -545,15 +547,15 @@ def _find_fault(file, label, entries):
                 raise NotNumbers(f"{place} is empty; {FILL_OR_DROP}")
             value = _value(cell, file.decimal)
             if value is None or not entries.fit(np.float64(value)):
-                raise NotNumbers(f"{place} holds {cell!r}; {entries.wanted}")
+                raise NotNumbers(f"{place} holds {cell!r}; {entries.demand}")
 
 
 def _values(column, decimal):
     """Return texts as numbers, each by itself."""
-    known = [_value(cell.strip(), decimal) for cell in column.dictionary.to_pylist()]
-    if None in known:
+    values = [_value(cell.strip(), decimal) for cell in column.dictionary.to_pylist()]
+    if None in values:
         raise Unparsed("a cell that is neither a number nor true or false")
-    return np.array(known)[column.indices.to_numpy()]
+    return np.array(values)[column.indices.to_numpy()]
 
 
 def _value(cell, decimal):

@@ -392,15 +392,15 @@ def header_of_file(path, **text):
 
 def units_of_file(path, column, **text):
     """Return a number for each row of a CSV or Parquet file, equal for rows of the same unit, by a column."""
-    kept, n = UnitStore(column, ArrayStore), 0
+    store, n = UnitStore(column, ArrayStore), 0
     for batch in _column_of_file(path, column, **text):
         try:
-            kept.append(kept.read(batch))
+            store.append(store.read(batch))
         except Fault as fault:
             row = None if fault.row is None else n + fault.row
             raise ValueError(f"{path}: {Fault(column, fault.what, row)}") from None
         n += len(batch)
-    return kept.read_all()
+    return store.read_all()
 
 
 def _column_of_file(path, column, **text):

@@ -26,12 +26,12 @@ class Entries:
         self.threshold, self._limits = threshold, limits
         self._low, self._high = (-LARGEST, LARGEST) if limits is None else limits
         if self.values == "bits":
-            wanted = "features are 0 or 1, true or false, or finite numbers with a threshold; " + _TEXT
+            demand = "features are 0 or 1, true or false, or finite numbers with a threshold; " + _TEXT
         elif limits is None:
-            wanted = "features are finite numbers, up to 3.4e+38 in size, or true or false; " + _TEXT
+            demand = "features are finite numbers, up to 3.4e+38 in size, or true or false; " + _TEXT
         else:
-            wanted = f"features are numbers declared to lie in [{self._low:g}, {self._high:g}]; see --clip"
-        self.wanted = wanted
+            demand = f"features are numbers declared to lie in [{self._low:g}, {self._high:g}]; see --clip"
+        self.demand = demand
 
     def resolve(self, boolean):
         """Return the meaning of "either" for a table whose types, not its entries, determine whether it is boolean."""
@@ -57,7 +57,7 @@ class Entries:
         else:
             i, j = place
         column = repr(names[j]) if names else j + 1
-        raise ValueError(f"row {row + i + 1}, column {column} holds {entries[place]}; {self.wanted}")
+        raise ValueError(f"row {row + i + 1}, column {column} holds {entries[place]}; {self.demand}")
 
 
 class TableBuilder:

@@ -43,15 +43,15 @@ def distinguish_names(names):
     names = [name or f"column {k + 1}" for k, name in enumerate(names)]
     if all(name.isdecimal() for name in names):
         return names
-    found: dict[str, None] = {}
-    taken, last = {*names}, dict.fromkeys(names, 1)
+    distinct: dict[str, None] = {}
+    used, last = {*names}, dict.fromkeys(names, 1)
     for name in names:
         new = name
-        while new in found or (new != name and new in taken):
+        while new in distinct or (new != name and new in used):
             last[name] += 1
             new = f"{name} ({last[name]})"
-        found[new] = None
-    return [*found]
+        distinct[new] = None
+    return [*distinct]
 
 
 def features_of(names, label):
@@ -113,15 +113,15 @@ class _Bounded(io.RawIOBase):
     """A file that is not read beyond a number of bytes."""
 
     def __init__(self, file, most):
-        self._file, self._left, self._most = file, most, most
+        self._file, self._n_left, self._most = file, most, most
 
     def readable(self):
         return True
 
     def readinto(self, buffer):
         data = self._file.read(len(buffer))
-        self._left -= len(data)
-        if self._left < 0:
+        self._n_left -= len(data)
+        if self._n_left < 0:
             raise ValueError(f"the file expands to more than {self._most:,} bytes, {EXPANSION} times its size")
         buffer[: len(data)] = data
         return len(data)
@@ -203,8 +203,8 @@ def paths_of(path):
     path = Path(path)
     if path.is_file():
         return [path]
-    found = path.glob("*.parquet") if path.is_dir() else map(Path, glob.glob(str(path)))
-    paths = sorted(each for each in found if each.is_file())
+    matches = path.glob("*.parquet") if path.is_dir() else map(Path, glob.glob(str(path)))
+    paths = sorted(each for each in matches if each.is_file())
     if not paths:
         raise FileNotFoundError(f"{path}: there is no such file")
     return paths

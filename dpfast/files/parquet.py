@@ -76,12 +76,12 @@ class ParquetFiles:
             labels.add(batch.column(0))
         return labels.column()
 
-    def refuse_text(self, names, wanted):
+    def refuse_text(self, names, domain):
         """Refuse columns that do not hold numbers."""
         for name in names:
             kind = self.schema.field(name).type
             if not (pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind)):
-                raise NotNumbers(f"column {name!r} holds {kind}; {wanted}")
+                raise NotNumbers(f"column {name!r} holds {kind}; {domain}")
 
     def floats(self, names, dtype):
         """Yield the rows of some columns as finite floats, in order, at most a row group of moderate size at a time.
@@ -148,7 +148,7 @@ def table_of(path, label, needs_label, entries, spool):
         names = files.schema.names
         check_names(names, label, needs_label)
         features = features_of(names, label)
-        files.refuse_text(features, entries.wanted)
+        files.refuse_text(features, entries.demand)
     except ValueError as error:
         raise type(error)(f"{path}: {error}") from None
     entries = entries.resolve(all(files.schema.field(name).type == pa.bool_() for name in features))
@@ -166,8 +166,8 @@ def table_of(path, label, needs_label, entries, spool):
                 labels.add(batch.column(label))
         return gathered.table(), None if labels is None else labels.column(), features
     except ValueError as error:
-        known = any(str(error).startswith(str(each)) for each in files.paths)
-        raise error if known else ValueError(f"{path}: {error}") from None
+        names_file = any(str(error).startswith(str(each)) for each in files.paths)
+        raise error if names_file else ValueError(f"{path}: {error}") from None
 
 
 def delay_parquet(path: Any, columns: list[str]) -> tuple[list, int]:

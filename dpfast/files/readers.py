@@ -162,9 +162,9 @@ def read_steps(path, size, classes, *, label=None, threshold=None, values="bits"
             yield FileTable(X[start : start + size], y[start : start + size], names)
         return
     with csv.faults_of(name_for_messages(path)):
-        for part, seen in csv_steps(path, size, skip, label):
+        for part, rows_before in csv_steps(path, size, skip, label):
             X, labels = csv.table_of(part, label, entries, Spool())
-            yield FileTable(X, _as_declared(labels.column(), classes, seen), features_of(part.names, label))
+            yield FileTable(X, _as_declared(labels.column(), classes, rows_before), features_of(part.names, label))
 
 
 def name_for_messages(path):
@@ -182,25 +182,25 @@ def csv_steps(path, size, skip, label):
         names, _, separator = csv.header_of(lines, separator)
         check_names(names, label, needs_label=True)
         rows = csv.records_of(lines, names, separator)
-        seen = sum(1 for _ in islice(rows, skip))
-        if seen < skip:
-            raise ValueError(too_few_rows(seen, skip))
+        rows_before = sum(1 for _ in islice(rows, skip))
+        if rows_before < skip:
+            raise ValueError(too_few_rows(rows_before, skip))
         while step := list(islice(rows, size)):
             content = "".join(step).encode()
-            own = {"separator": separator, "decimal": ".", "encoding": "utf-8", "names": names, "before": seen}
-            yield csv.CsvFile(content, **own), seen
-            seen += len(step)
+            own = {"separator": separator, "decimal": ".", "encoding": "utf-8", "names": names, "before": rows_before}
+            yield csv.CsvFile(content, **own), rows_before
+            rows_before += len(step)
 
 
 def _as_declared(y, classes, before):
     """Return labels as the declared classes, whose texts are `classes`; refuse others, and name their row."""
     classes = tidy_labels(classes)
-    numbers, known = number_labels(y, missing_labels(classes))
-    codes = class_numbers(known, classes, -1)
+    numbers, identities = number_labels(y, missing_labels(classes))
+    codes = class_numbers(identities, classes, -1)
     lost = np.array([*(code < 0 for code in codes), False])[numbers]
     if lost.any():
         row = int(np.argmax(lost))
-        label = plain(known[numbers[row]])
+        label = plain(identities[numbers[row]])
         raise ValueError(f"row {before + row + 1} has the label {label!r}, the classes are {listed(classes)}")
     return LabelColumn(take_entries(np.array([*codes, -1], narrowest(len(classes))), numbers), classes)
 

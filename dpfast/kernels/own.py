@@ -42,23 +42,23 @@ def own(array: Any, dtype: Any = None) -> np.ndarray:
 
     It is the array itself only if that and all arrays that it is a view of are read-only; see also `frozen`.
     """
-    given = np.asarray(array)  # no subclass, whose methods may do anything
-    flags = given.flags
-    suits = flags.c_contiguous and flags.aligned and (dtype is None or given.dtype == dtype)
-    made = given if suits else np.require(given, dtype, ("C", "A"))
-    if made is given or np.may_share_memory(made, given):
-        if not writeable(made):
-            return made
-        made = made.copy()
-    made.setflags(write=False)
-    return made
+    plain = np.asarray(array)  # no subclass, whose methods may do anything
+    flags = plain.flags
+    suits = flags.c_contiguous and flags.aligned and (dtype is None or plain.dtype == dtype)
+    owned = plain if suits else np.require(plain, dtype, ("C", "A"))
+    if owned is plain or np.may_share_memory(owned, plain):
+        if not writeable(owned):
+            return owned
+        owned = owned.copy()
+    owned.setflags(write=False)
+    return owned
 
 
 def own_indices(name: str, array: Any) -> np.ndarray:
     """Return `own` of an array of integers, which a kernel checks and then follows; refuse any other value."""
     if not isinstance(array, np.ndarray) or array.dtype.kind not in "iu":
-        seen = array.dtype if isinstance(array, np.ndarray) else type(array).__name__
-        raise TypeError(f"{name} must be an ndarray of integers, got {seen}")
+        kind = array.dtype if isinstance(array, np.ndarray) else type(array).__name__
+        raise TypeError(f"{name} must be an ndarray of integers, got {kind}")
     return own(array)
 
 

@@ -73,7 +73,7 @@ def groups(counts, deviation) -> list[Group]:
     """Merge neighbouring levels into the smallest groups whose counts exceed the noise of this standard deviation."""
     counts = np.asarray(counts, np.float64)
     middles = ((_BOUNDS[1:] + _BOUNDS[:-1]) / 2).tolist()
-    rows, found, start = (counts[:, 0] + counts[:, 1]).tolist(), [], 0
+    rows, pools, start = (counts[:, 0] + counts[:, 1]).tolist(), [], 0
     before = np.concatenate([[0], np.cumsum(rows)])
     for stop in range(1, LEVELS + 1):
         noise = deviation * np.sqrt(2 * np.arange(stop - start, 0, -1))
@@ -83,9 +83,9 @@ def groups(counts, deviation) -> list[Group]:
             weights = [max(n, 0.0) for n in rows[of]]
             place = math.fsum(map(mul, weights, middles[of])) / math.fsum(weights)
             both = np.array([math.fsum(column) for column in counts[of].T.tolist()])
-            found.append(Group(place, both, of.stop - of.start, float(_BOUNDS[stop] - _BOUNDS[of.start]) / 2))
+            pools.append(Group(place, both, of.stop - of.start, float(_BOUNDS[stop] - _BOUNDS[of.start]) / 2))
             start = stop
-    return found
+    return pools
 
 
 def fitted_line(counts, deviation) -> Line:
@@ -94,20 +94,20 @@ def fitted_line(counts, deviation) -> Line:
     If all counts may be noise, the slope is that of the prior and the shift is the log odds of the noisy class sizes.
     The shift, the log odds at the middle, is always within 2 of the log odds of the noisy class sizes.
     """
-    found = groups(counts, deviation)
-    if not found:
+    pools = groups(counts, deviation)
+    if not pools:
         misses, hits = class_sizes(counts, deviation, LEVELS)
         return Line(0.0, 1.0, _SLOPE, math.log(hits) - math.log(misses))
-    levels = sum(group.levels for group in found)  # they have most of the rows, and less noise than all
-    misses, hits = class_sizes([group.rows for group in found], deviation, levels)
-    rows = [math.fsum(group.rows.tolist()) for group in found]
+    levels = sum(group.levels for group in pools)  # they have most of the rows, and less noise than all
+    misses, hits = class_sizes([group.rows for group in pools], deviation, levels)
+    rows = [math.fsum(group.rows.tolist()) for group in pools]
     size = math.fsum(rows)
-    middle = math.fsum(n * group.place for n, group in zip(rows, found, strict=True)) / size
-    squares = [(group.place - middle) ** 2 + group.reach**2 / 3 for group in found]
-    unknown = [(_UNKNOWN * group.reach) ** 2 if group.levels == 1 else 0.0 for group in found]
+    middle = math.fsum(n * group.place for n, group in zip(rows, pools, strict=True)) / size
+    squares = [(group.place - middle) ** 2 + group.reach**2 / 3 for group in pools]
+    unknown = [(_UNKNOWN * group.reach) ** 2 if group.levels == 1 else 0.0 for group in pools]
     spread = math.sqrt(max(math.fsum(map(mul, rows, squares)), math.fsum(map(mul, rows, unknown))) / size)
-    places = [(group.place - middle) / spread for group in found]
-    return Line(middle, spread, *_most_likely(places, found, deviation, math.log(hits) - math.log(misses)))
+    places = [(group.place - middle) / spread for group in pools]
+    return Line(middle, spread, *_most_likely(places, pools, deviation, math.log(hits) - math.log(misses)))
 
 
 def class_sizes(counts, deviation, levels):
@@ -116,7 +116,7 @@ def class_sizes(counts, deviation, levels):
     return [max(math.fsum(column), least) for column in np.asarray(counts, np.float64).T.tolist()]
 
 
-def _most_likely(places, found, deviation, usual):
+def _most_likely(places, pools, deviation, usual):
     """Return the most likely slope and shift of the log odds of a hit, given noisy counts and the prior.
 
     With a misses and b hits at a place of log odds z, the log likelihood is (b - a) z / 2 - (a + b) log(2 cosh(z / 2)).
@@ -125,9 +125,9 @@ def _most_likely(places, found, deviation, usual):
     search finds the best shift for a slope, the outer search the best slope. `places` has one place for each group;
     `usual` is the log odds of the noisy class sizes.
     """
-    signed = [float(group.rows[1] - group.rows[0]) / 2 for group in found]
-    rows = [max(float(group.rows[0] + group.rows[1]), 0.0) for group in found]
-    levels = [group.levels for group in found]
+    signed = [float(group.rows[1] - group.rows[0]) / 2 for group in pools]
+    rows = [max(float(group.rows[0] + group.rows[1]), 0.0) for group in pools]
+    levels = [group.levels for group in pools]
     every = math.fsum(rows)
 
     def weight(square, variance):  # of the prior: larger where the slope of the log likelihood is noisier

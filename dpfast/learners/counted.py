@@ -70,8 +70,8 @@ class CountedModel(Model):
 
     def released(self) -> dict[str, Any]:
         """Return the attributes besides the counts."""
-        known = super().attributes()
-        return {name: known[name] for name in known if not name.startswith("class_counts")}
+        entries = super().attributes()
+        return {name: entries[name] for name in entries if not name.startswith("class_counts")}
 
     def to_dict(self) -> dict[str, Any]:
         return {name: value for name, value in super().to_dict().items() if not name.startswith("class_counts")}

@@ -65,11 +65,11 @@ def reliability(
 
 def sided_reliability(counts: np.ndarray, label: Any, scale: Fraction) -> list[Dot]:
     """Return the predicted share of the second class, `label`, beside the share that came true, by groups of levels."""
-    found = groups(counts, math.sqrt(2) * float(scale))
-    chances = line_of(counts, scale).log_odds(np.array([group.place for group in found]))
+    pools = groups(counts, math.sqrt(2) * float(scale))
+    chances = line_of(counts, scale).log_odds(np.array([group.place for group in pools]))
     return [
         _dot(label, chance, group.rows, 1, float(scale) * math.sqrt(group.levels))
-        for chance, group in zip(expit(chances), found, strict=True)
+        for chance, group in zip(expit(chances), pools, strict=True)
     ]
 
 

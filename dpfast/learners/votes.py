@@ -34,10 +34,10 @@ class Hypothesis(NamedTuple):
             return self
         index, count = _sum(releases)
         at = np.searchsorted(self.index, index)
-        held = np.append(self.index, -1)[at] == index
+        present = np.append(self.index, -1)[at] == index
         total = self.count.copy()
-        total[at[held]] += count[held]
-        at, index, count = at[~held], index[~held], count[~held]
+        total[at[present]] += count[present]
+        at, index, count = at[~present], index[~present], count[~present]
         return Hypothesis(
             np.insert(self.index, at, index), np.insert(total, at, count), self.draws + draws * len(releases)
         )

@@ -134,12 +134,12 @@ class _Tests:
             if lengths.min() < 0 or (at.size and at[-1] == rounds):
                 raise ValueError(f"increments must lie in [0, {rounds}) and not decrease")
             counts = self._count + np.arange(len(lengths))
-            made = self._ask(lambda: np.repeat(counts, lengths), lambda: self._tests.run(counts, lengths, self._rng))
-            if made is None:
+            answer = self._ask(lambda: np.repeat(counts, lengths), lambda: self._tests.run(counts, lengths, self._rng))
+            if answer is None:
                 self._count += at.size
             else:
                 self._positive()
-            return made
+            return answer
 
     def _ask(self, counts, draw):
         def question():
@@ -158,9 +158,9 @@ class _Tests:
         raise TypeError(f"{type(self).__name__} holds noise and counts that are private: it is not copied or pickled")
 
 
-def _counts_tested(counts, made):
+def _counts_tested(counts, answer):
     """Return the counts that were tested, up to the first positive test, for an answer of `test` or `run`."""
-    return counts if isinstance(made, bool) or made is None else counts[: made + 1]
+    return counts if isinstance(answer, bool) or answer is None else counts[: answer + 1]
 
 
 class AboveThreshold(_Tests):
@@ -250,8 +250,8 @@ class AboveThreshold(_Tests):
         with self._access.hold():
             draw = noise.discrete_laplace if self._noise == "paper" else noise.geometric
             self._runs += 1  # before the draw: what may have been drawn counts
-            drawn = draw(self._threshold_scale, 1, self._rng)
-            self._tests = self._noisy(self._threshold + int(drawn[0]))
+            sample = draw(self._threshold_scale, 1, self._rng)
+            self._tests = self._noisy(self._threshold + int(sample[0]))
             self._claim = Claim(float(self._exact), (Cost("pure", float_above(self._exact)),))
             self._count, self._fired = 0, False
 

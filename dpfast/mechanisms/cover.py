@@ -98,19 +98,19 @@ def exponential_cover(
     if not callable(worth):
         fixed = _entries(covers if worth is None else worth, covers, low, high)
 
-    def entries(drawn: list[int]) -> np.ndarray:
-        return _entries(worth(drawn), covers, low, high) if callable(worth) else fixed
+    def entries(covers_drawn: list[int]) -> np.ndarray:
+        return _entries(worth(covers_drawn), covers, low, high) if callable(worth) else fixed
 
     rng, left = random.generator(rng), np.ones(len(covers), bool)
     claim = Claim(2 * float(exponent) * (high - low))  # for a replaced element; for an added one it is half of this
-    drawn: list[int] = []
-    while len(drawn) < rounds:
-        may = _may(available(list(drawn)) if available else ~np.isin(np.arange(candidates), drawn), candidates)
-        scores = entries(list(drawn))[left].sum(axis=0, dtype=np.int64)[may]
-        chosen = int(may[_draw(scores, exponent, claim, rng)])
-        drawn.append(chosen)
-        left &= ~covers[:, chosen]
-    return drawn
+    order: list[int] = []
+    while len(order) < rounds:
+        may = _may(available(list(order)) if available else ~np.isin(np.arange(candidates), order), candidates)
+        scores = entries(list(order))[left].sum(axis=0, dtype=np.int64)[may]
+        index = int(may[_draw(scores, exponent, claim, rng)])
+        order.append(index)
+        left &= ~covers[:, index]
+    return order
 
 
 def _draw(scores, exponent, claim, rng):

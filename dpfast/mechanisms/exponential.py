@@ -63,9 +63,9 @@ def exponential(
             raise ValueError(f"scores must be below 2**63, got {whole.max()}")
         whole = whole.astype(np.int64)
     rng = random.generator(rng)
-    drawn = ask(
+    indices = ask(
         lambda: Question("exponential", whole, "range", exponent, draws=size),
         lambda: levels.sample(whole, exponent, size, rng),
         rng,
     )
-    return int(drawn[0]) if size == 1 else drawn
+    return int(indices[0]) if size == 1 else indices

@@ -81,11 +81,11 @@ def quantiles(
             edges[first:end] = places[max(low, 1) - 1]
             continue
         distance = np.abs(q.denominator * (at_most[low:high] - below) - q.numerator * inside)
-        chosen = low + exponential(-distance, exponent / q.denominator, rng=rng)
-        edges[middle] = places[chosen]
-        lower = int(at_most[chosen]) - below
-        level.append((first, middle, low, chosen, below, lower))
-        level.append((middle + 1, end, chosen + 1, high, below + lower, inside - lower))
+        index = low + exponential(-distance, exponent / q.denominator, rng=rng)
+        edges[middle] = places[index]
+        lower = int(at_most[index]) - below
+        level.append((first, middle, low, index, below, lower))
+        level.append((middle + 1, end, index + 1, high, below + lower, inside - lower))
     return edges
 
 

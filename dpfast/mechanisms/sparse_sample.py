@@ -79,8 +79,8 @@ def sparse_sample(
     rng = random.generator(rng)
 
     def draw() -> Any:
-        drawn = exponential(np.append(scores, np.int64(bottom_score)), epsilon, rng=rng)
-        return None if drawn == len(items) else items[drawn]
+        index = exponential(np.append(scores, np.int64(bottom_score)), epsilon, rng=rng)
+        return None if index == len(items) else items[index]
 
     def question() -> Question:
         delta = sparse_sample_delta(epsilon, bottom_score, int(max_length))

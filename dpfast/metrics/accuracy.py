@@ -106,9 +106,9 @@ def confusion_matrix(
     rng, y_true, y_pred = rows_of_units(units, rows_per_unit, random_state, y_true, y_pred)
     y_true, y_pred = _pick_labelled(y_true, y_pred, neighbors, classes)
     _right(y_true, y_pred)
-    known = read_classes(classes)  # type: ignore[arg-type]
-    refuse_few(known, True)
-    true, predicted = (codes_of_classes(y, len(y), known) for y in (y_true, y_pred))
+    names = read_classes(classes)  # type: ignore[arg-type]
+    refuse_few(names, True)
+    true, predicted = (codes_of_classes(y, len(y), names) for y in (y_true, y_pred))
     k = len(true.classes)
     counter = Counter(epsilon, neighbors, budget, rng, rows_per_unit=rows_per_unit)
     cells = k * true.codes.astype(np.int64) + predicted.codes
@@ -120,9 +120,9 @@ def _pick_labelled(y_true, y_pred, neighbors, classes=None):
     """Return the labels and predictions of the rows with a label."""
     check_neighbors(neighbors)
     y_true, y_pred = (labels_as_they_are(y, name) for y, name in ((y_true, "y_true"), (y_pred, "y_pred")))
-    if y_true.ndim != 1 or (kept := rows_to_count(y_true, neighbors, classes, "y_true")) is None:
+    if y_true.ndim != 1 or (mask := rows_to_count(y_true, neighbors, classes, "y_true")) is None:
         return y_true, y_pred
-    return y_true[kept], y_pred[kept] if len(y_pred) == len(kept) else y_pred
+    return y_true[mask], y_pred[mask] if len(y_pred) == len(mask) else y_pred
 
 
 def _right(y_true, y_pred):

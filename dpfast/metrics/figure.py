@@ -169,12 +169,12 @@ def rows_of_units(units, rows_per_unit, random_state, *columns):
     if units is None:
         return rng, *columns
     most = count("rows_per_unit", rows_per_unit)
-    held = [None if each is None else as_objects(each) for each in columns]
-    lengths = {len(each) for each in held if each is not None} | {len(units)}
+    cells = [None if each is None else as_objects(each) for each in columns]
+    lengths = {len(each) for each in cells if each is not None} | {len(units)}
     if len(lengths) > 1:
         raise ValueError(f"units must say whose each row is, one entry a row, got lengths {sorted(lengths)}")
-    kept = bounded_rows(number_units(units), most, own_generator(rng))
-    return rng, *(each if each is None or kept is None else each[kept] for each in held)
+    mask = bounded_rows(number_units(units), most, own_generator(rng))
+    return rng, *(each if each is None or mask is None else each[mask] for each in cells)
 
 
 def check_level(level):

@@ -217,37 +217,37 @@ class ClassCounts(NamedTuple):
         k, matrix, one = len(classes), self.cells > 1, self.deviation**2
         total = float((self.right + self.missed).sum()) if n is None else float(n)
         every = one * (k * (k + 1) if matrix else 2 * k + 1)  # the variance of the noise of the total
-        made: list[ClassFigures] = []
+        figures: list[ClassFigures] = []
         privately: dict[str, Any] = {"level": level, "privacy": privacy}
         for j, label in enumerate([*classes, None]):
             right, missed, taken = (float(each[j]) for each in (self.right, self.missed, self.taken))
-            known = one if j < k else 0.0
+            n_public = one if j < k else 0.0
             of_missed = one * (self.cells - 1 if matrix and j < k else self.cells)
             of_taken = one * self.cells if j < k else 0.0
-            of_class, predicted = known + of_missed, known + of_taken
+            of_class, predicted = n_public + of_missed, n_public + of_taken
             of_rows, of_predicted = _apart(of_class, every - of_class), _apart(predicted, every - predicted)
             if not matrix:  # taken rows are not in the total
-                of_predicted = partial(_variance_of_taken, known, of_taken, every)
+                of_predicted = partial(_variance_of_taken, n_public, of_taken, every)
             if n is not None:
                 of_rows, of_predicted = partial(_always, of_class), partial(_always, predicted)
-            made.append(
+            figures.append(
                 ClassFigures(
                     label,
                     count_figure(right + missed, of_class, **privately),
                     count_figure(right + taken, predicted, **privately),
                     share_figure(right + missed, total, of_rows, n, **privately),
                     share_figure(right + taken, total, of_predicted, n, **privately),
-                    share_figure(right, right + missed, _apart(known, of_missed), **privately),
-                    share_figure(right, right + taken, _apart(known, of_taken), **privately),
+                    share_figure(right, right + missed, _apart(n_public, of_missed), **privately),
+                    share_figure(right, right + taken, _apart(n_public, of_taken), **privately),
                 )
             )
         rows = count_figure(total, every if n is None else 0.0, **privately)
-        return Classes(tuple(made), rows, privacy)
+        return Classes(tuple(figures), rows, privacy)
 
 
-def _variance_of_taken(known, taken, every, p):
+def _variance_of_taken(n_public, counts, every, p):
     """Return the variance of right + taken - p total, where right is a part of the total and taken is not."""
-    return known * (1 - p) ** 2 + taken + (every - known) * p**2
+    return n_public * (1 - p) ** 2 + counts + (every - n_public) * p**2
 
 
 def _always(variance, p):
@@ -320,12 +320,12 @@ def by_group(
         raise ValueError(f"groups must say in which group each row is, one entry a row, got shape {lacking.shape}")
     if probability is not None:
         probability = _checked_probability(probability, len(lacking), classes)
-    true, predicted, known, kept = _numbered(y_true, y_pred, neighbors, classes, len(lacking))
+    true, predicted, classes_there, mask = _numbered(y_true, y_pred, neighbors, classes, len(lacking))
     names = _checked_values(values)
     numbers, identities = Frame({"groups": groups}).identities("groups")
     group = np.append(class_numbers(identities, np.array([*names, ""], object)[:-1], len(names)), len(names))
-    group = group.astype(np.int64)[numbers if kept is None else numbers[kept]]
-    k, parts = len(known), 1 if probability is None else 2
+    group = group.astype(np.int64)[numbers if mask is None else numbers[mask]]
+    k, parts = len(classes_there), 1 if probability is None else 2
     shape = len(names) + 1, k + 1, 2, parts
     if np.prod(shape) > _MOST_CELLS:
         raise ValueError(f"{len(names):,} values and {k:,} classes would make {np.prod(shape):,} cells: name fewer")
@@ -336,14 +336,14 @@ def by_group(
         counts = np.bincount(cell, minlength=int(np.prod(shape)))
     else:
         chances = np.asarray(probability)
-        likely = np.rint(STEPS * (chances if kept is None else chances[kept])).astype(np.int64)
+        likely = np.rint(STEPS * (chances if mask is None else chances[mask])).astype(np.int64)
         counts = np.zeros(int(np.prod(shape)), np.int64)
         np.add.at(counts, 2 * cell, STEPS - likely)
         np.add.at(counts, 2 * cell + 1, likely)
     noisy = counter.release(counts).reshape(shape) / steps
     one = (counter.deviation / steps) ** 2
     found = [
-        _of_group(name, cells, known, one, level, counter.privacy)
+        _of_group(name, cells, classes_there, one, level, counter.privacy)
         for name, cells in zip([*names, None], noisy, strict=True)
     ]
     return Groups(tuple(found), counter.privacy)
@@ -364,11 +364,11 @@ def _of_group(name, cells, classes, one, level, privacy):
         )
         for j, label in enumerate(classes)
     }
-    said = came_true = error = None
+    mean_probability = came_true = error = None
     rows, cells_of = right + wrong, 2 * k + 1
     if parts == 2:
         high = float(cells[:, 0, 1].sum() + cells[:k, 1, 1].sum())
-        said = share_figure(high, rows, _apart(one * cells_of, one * cells_of), **privately)
+        mean_probability = share_figure(high, rows, _apart(one * cells_of, one * cells_of), **privately)
         came_true = share_figure(float(of_class[1].sum()), rows, _apart(4 * one, 6 * one), **privately)
         short, long = float(cells[1, :, 0].sum()), float(cells[0, :, 1].sum() + cells[2, 0, 1])
         error = _difference(short, long, rows, one, **privately)
@@ -377,7 +377,7 @@ def _of_group(name, cells, classes, one, level, privacy):
         count_figure(rows, one * parts * cells_of, **privately),
         share_figure(right, rows, _apart(one * parts * k, one * parts * (k + 1)), **privately),
         recall,
-        said,
+        mean_probability,
         came_true,
         error,
     )
@@ -458,16 +458,16 @@ def _numbered(y_true, y_pred, neighbors, classes, n=None):
     rows = len(y_true) if n is None else n
     if y_true.shape != (rows,) or y_pred.shape != (rows,):
         raise ValueError(f"y_true and y_pred must be of shape ({rows},), got {y_true.shape} and {y_pred.shape}")
-    kept = rows_to_count(y_true, neighbors, classes, "y_true")
+    mask = rows_to_count(y_true, neighbors, classes, "y_true")
     numbered = []
-    for y in (y_true, y_pred) if kept is None else (y_true[kept], y_pred[kept]):
+    for y in (y_true, y_pred) if mask is None else (y_true[mask], y_pred[mask]):
         numbers, identities = Frame({"y": y}).identities("y")
         places = np.array([*class_numbers(identities, classes, len(classes)), len(classes)], np.int64)
         numbered.append(places[numbers])
     true, predicted = numbered
     if (predicted == len(classes)).any():
         raise ValueError(f"y_pred must hold classes, {listed(classes)}, and no other label")
-    return true, predicted, classes.tolist(), kept
+    return true, predicted, classes.tolist(), mask
 
 
 def _checked_values(values):

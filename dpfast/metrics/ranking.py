@@ -81,8 +81,8 @@ def roc(
     starts = np.unique(np.arange(_SHOWN) * (len(edges) - 1) // _SHOWN)
     merged = np.add.reduceat(noisy, starts, axis=1)
     deviation = counter.deviation * np.sqrt(np.diff(starts, append=len(edges) - 1))
-    shown = _reliability(merged, edges[[*starts, -1]], deviation, level, counter.privacy)
-    return Roc(edges[::-1], rates[0], rates[1], spread, figure, shown, counter.privacy)
+    bins_shown = _reliability(merged, edges[[*starts, -1]], deviation, level, counter.privacy)
+    return Roc(edges[::-1], rates[0], rates[1], spread, figure, bins_shown, counter.privacy)
 
 
 def calibration(
@@ -128,14 +128,14 @@ def calibration(
 def _reliability(noisy, edges, deviation, level, privacy):
     """Return the shares of positive rows in each bin, from noisy counts."""
     rows = noisy.sum(axis=0)
-    seen = rows > 2 * deviation
-    size = np.where(seen, rows, 1)
+    clear = rows > 2 * deviation
+    size = np.where(clear, rows, 1)
     observed = np.clip(noisy[1] / size, 0, 1)
     spread = np.sqrt(observed * (1 - observed) / size + (deviation / size) ** 2)
     reach = -ndtri((1 - level) / 2) * spread
-    blank = np.where(seen, 0, np.nan)
+    blank = np.where(clear, 0, np.nan)
     middle = (edges[:-1] + edges[1:]) / 2
-    error = float(np.average(np.abs(observed - middle), weights=np.where(seen, rows, 0))) if seen.any() else math.nan
+    error = float(np.average(np.abs(observed - middle), weights=np.where(clear, rows, 0))) if clear.any() else math.nan
     low, high = np.clip([observed - reach, observed + reach], 0, 1)
     return Reliability(edges, observed + blank, low + blank, high + blank, rows, error, privacy)
 

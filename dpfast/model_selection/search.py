@@ -176,20 +176,20 @@ def private_search(
     while best is None or rng.integers(runs) > 0:
         index = int(rng.integers(len(offered)))
         model = clone(offered[index]).set_params(random_state=rng)
-        with warnings.catch_warnings(record=True) as told:
+        with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
             model.fit(*train, classes=classes)
             right = int(np.count_nonzero(are_equal(model.predict(test.X), test.y)))
         noisy = int(discrete_gaussian([right], sigma, rng=rng)[0])
         if best is None or noisy > best[0]:
-            best = noisy, index, model, told
-    right, index, model, told = best
+            best = noisy, index, model, warned
+    right, index, model, warned = best
     model.set_params(epsilon=claim.epsilon, delta=claim.delta, random_state=None)
     model.privacy_ = claim
     if (encoder := getattr(model, "encoder_", None)) is not None and encoder.schema.to_find:
         encoder.set_params(epsilon=claim.epsilon, delta=claim.delta)
         encoder.privacy_ = claim
-    for warning in told:
+    for warning in warned:
         warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
     return PrivateSearch(model, index, right, base, each, claim)
 

@@ -61,7 +61,7 @@ class PrivateSplit:
     """
 
     def __init__(self, X: Any, y: np.ndarray, is_test: np.ndarray, *, seeded: bool):
-        self.train, self._whole = (LabelledRows(*pick_rows(X, y, kept, len(y))) for kept in (~is_test, is_test))
+        self.train, self._whole = (LabelledRows(*pick_rows(X, y, mask, len(y))) for mask in (~is_test, is_test))
         self.is_test, self._seeded, self.test = is_test, seeded, self._pick_labelled(None)
         self._model: PrivateClassifier | None = None
         self._lock = threading.Lock()
@@ -112,8 +112,8 @@ class PrivateSplit:
 
     def _pick_labelled(self, classes):
         """Return the test rows with a label, which figures are of."""
-        kept = rows_to_count(self._whole.y, "add-remove", classes)
-        return self._whole if kept is None else LabelledRows(*pick_rows(*self._whole, kept, len(kept)))
+        mask = rows_to_count(self._whole.y, "add-remove", classes)
+        return self._whole if mask is None else LabelledRows(*pick_rows(*self._whole, mask, len(mask)))
 
     @property
     def privacy(self) -> PrivacySpend:
@@ -150,7 +150,9 @@ class PrivateSplit:
         BudgetExceeded
             If the figures would cost more than the model; nothing is drawn.
         """
-        return metrics.accuracy(self.test.y, self._get_model().predict(self.test.X), **self._paid(epsilon), **options)
+        return metrics.accuracy(
+            self.test.y, self._get_model().predict(self.test.X), **self._charge_for(epsilon), **options
+        )
 
     def confusion_matrix(self, *, epsilon: float, **options: Any) -> ConfusionMatrix:
         """Count test rows by class and prediction: `dpfast.metrics.confusion_matrix`.
@@ -167,7 +169,7 @@ class PrivateSplit:
         model = self._get_model()
         predicted = model.predict(self.test.X)
         return metrics.confusion_matrix(
-            self.test.y, predicted, classes=model.classes_, **self._paid(epsilon), **options
+            self.test.y, predicted, classes=model.classes_, **self._charge_for(epsilon), **options
         )
 
     def roc(self, *, epsilon: float, **options: Any) -> Roc:
@@ -186,7 +188,7 @@ class PrivateSplit:
         Roc
         """
         positive, score = self._score()
-        return metrics.roc(positive, score, **self._paid(epsilon), **options)
+        return metrics.roc(positive, score, **self._charge_for(epsilon), **options)
 
     def calibration(self, *, epsilon: float, **options: Any) -> Reliability:
         """Return the calibration of the second of two classes: `dpfast.metrics.calibration`.
@@ -201,7 +203,7 @@ class PrivateSplit:
         Reliability
         """
         positive, probability = self._score()
-        return metrics.calibration(positive, probability, **self._paid(epsilon), **options)
+        return metrics.calibration(positive, probability, **self._charge_for(epsilon), **options)
 
     def _get_model(self) -> PrivateClassifier:
         """Return the model; refuse a model that was fitted again elsewhere."""
@@ -214,7 +216,7 @@ class PrivateSplit:
             )
         return self._model
 
-    def _paid(self, epsilon) -> dict:
+    def _charge_for(self, epsilon) -> dict:
         return {"epsilon": epsilon, "neighbors": self._claim.neighbors, "budget": self._free}
 
     def _score(self):

@@ -45,8 +45,8 @@ class DaskBackend:
 
     def total(self, f: Callable, public: Sequence, own: Sequence | None, chosen: Sequence[int]) -> "Total":
         """Return the sum of the answers of some parts, computed in a tree on the workers."""
-        asked = self._ask(_summand, f, public, own)
-        answers = [asked[k] for k in chosen]
+        futures = self._ask(_summand, f, public, own)
+        answers = [futures[k] for k in chosen]
         while len(answers) > FAN:
             groups = [answers[k : k + FAN] for k in range(0, len(answers), FAN)]
             answers = self._client.map(_total, groups, key="dpfast-sum", pure=False)
@@ -59,11 +59,11 @@ class DaskBackend:
     def _ask(self, task, question, public, own):
         # One task holds the public arguments of a question: the parts fetch them from each other, and lost ones are
         # recomputed.
-        held = self._client.submit(_arguments, public, key=f"dpfast-tell-{uuid4().hex}", pure=False)
+        public_future = self._client.submit(_arguments, public, key=f"dpfast-tell-{uuid4().hex}", pure=False)
         numbers = range(len(self._futures))
         own = [None] * len(numbers) if own is None else [{k: each} for k, each in enumerate(own)]
-        given = {"question": question, "public": held, "key": f"dpfast{task.__name__}", "pure": False}
-        return self._client.map(task, self._futures, numbers, own, **given)
+        keywords = {"question": question, "public": public_future, "key": f"dpfast{task.__name__}", "pure": False}
+        return self._client.map(task, self._futures, numbers, own, **keywords)
 
     def _wait(self, futures):
         """Return the results of the futures, as long as the cluster exists."""
@@ -140,8 +140,8 @@ def dask_backend(X: Any, y: Any = None, columns: list[str] | None = None, client
     labels = [None] * len(rows) if y is None else _delay_parts(y)
     if len(labels) != len(rows):
         raise ValueError(f"y must be in the same parts as X, got {len(labels)} and {len(rows)} parts")
-    made = client.compute([*rows, *([] if y is None else labels)])  # in one graph, so that shared tasks run once
-    rows, labels = made[: len(rows)], labels if y is None else made[len(rows) :]
+    futures = client.compute([*rows, *([] if y is None else labels)])  # in one graph, so that shared tasks run once
+    rows, labels = futures[: len(rows)], labels if y is None else futures[len(rows) :]
     return DaskBackend(client, client.map(_pair, rows, labels, key="dpfast-pair", pure=False))
 
 

@@ -173,8 +173,8 @@ def answer_part(state: Any, number: int | None, f: Callable, public: Sequence[An
     Answer
     """
     if isinstance(state, Failure):
-        known = state.part is not None or number is None
-        return Answer(state.mark, state if known else Failure(number, state.error))
+        is_loaded = state.part is not None or number is None
+        return Answer(state.mark, state if is_loaded else Failure(number, state.error))
     mark = b""
     try:
         mark = mark_of(state)
@@ -216,8 +216,8 @@ class EngineParts:
 
     def __init__(self, backend: Backend):
         self._backend, self._chosen, self.moved = backend, list(range(backend.size())), 0
-        known = enumerate(getattr(backend, "marks", ()))
-        self._seen = {number: mark for number, mark in known if mark}  # shared by all that is made of these parts
+        marks = enumerate(getattr(backend, "marks", ()))
+        self._marks = {number: mark for number, mark in marks if mark}  # shared by all that is made of these parts
 
     def __len__(self) -> int:
         return len(self._chosen)
@@ -243,10 +243,10 @@ class EngineParts:
         backend = self._backend.make(make, *public, own=self._by_part_number(own))
         parts = EngineParts(backend)
         weakref.finalize(parts, backend.close).atexit = False
-        for number, mark in parts._seen.items():
+        for number, mark in parts._marks.items():
             self._check_mark(number, mark)
-        parts._chosen, parts._seen = self._chosen, self._seen
-        if not {*parts._chosen} <= {*parts._seen}:  # that was the first pass, and no rows but these may be counted
+        parts._chosen, parts._marks = self._chosen, self._marks
+        if not {*parts._chosen} <= {*parts._marks}:  # that was the first pass, and no rows but these may be counted
             parts.each(_nothing)
         return parts
 
@@ -266,14 +266,14 @@ class EngineParts:
         -------
         list
         """
-        found: dict[int, Any] = {}
+        by_number: dict[int, Any] = {}
         for number, answer in self._backend.ask(question, public, self._by_part_number(own)):
             self._check_mark(number, answer.fingerprint)
-            found.setdefault(number, answer.value)
-        lacking = [number for number in self._chosen if number not in found]
+            by_number.setdefault(number, answer.value)
+        lacking = [number for number in self._chosen if number not in by_number]
         if lacking:
             raise EngineLost(f"{len(lacking)} parts of the table did not answer, part {lacking[0]} among them")
-        answers = [found[number] for number in self._chosen]
+        answers = [by_number[number] for number in self._chosen]
         for answer in answers:
             raise_failure(answer)
             self.moved += getattr(answer, "nbytes", 0)
@@ -313,7 +313,7 @@ class EngineParts:
         EngineParts
         """
         parts = EngineParts(self._backend)
-        parts._chosen, parts._picked_from, parts._seen = [self._chosen[k] for k in chosen], self, self._seen
+        parts._chosen, parts._picked_from, parts._marks = [self._chosen[k] for k in chosen], self, self._marks
         return parts
 
     def _by_part_number(self, own):
@@ -327,10 +327,10 @@ class EngineParts:
 
     def _check_mark(self, number, mark):
         """Refuse a part that was read again and differs from what was seen of it, by this or by earlier states."""
-        if self._seen.get(number, mark) != mark:
+        if self._marks.get(number, mark) != mark:
             raise EngineLost(OTHER_ROWS if mark else NOT_READ)
         if mark:
-            self._seen[number] = mark
+            self._marks[number] = mark
 
 
 class MemoryParts(EngineParts):

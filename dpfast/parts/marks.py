@@ -33,15 +33,15 @@ def mark_of(state: Any) -> bytes:
 
 def digest(*parts: Any) -> bytes:
     """Return a digest of arrays, of their types, shapes and entries, and of texts; it is not secret."""
-    found = blake2b(digest_size=16)
+    state = blake2b(digest_size=16)
     for part in parts:
         array = np.ascontiguousarray(part)
         if array.dtype.hasobject or array.dtype.char in "gG" or isinstance(part, str):  # wide floats have idle bytes
             text = part if isinstance(part, str) else repr(array.tolist())
             array = np.frombuffer(text.encode(errors="surrogatepass"), np.uint8)
-        found.update(f"{array.dtype.str}{array.shape}".encode())
-        found.update(array.view(np.uint8).data.cast("B") if array.size else b"")
-    return found.digest()
+        state.update(f"{array.dtype.str}{array.shape}".encode())
+        state.update(array.view(np.uint8).data.cast("B") if array.size else b"")
+    return state.digest()
 
 
 def arrays_of(table: Any) -> Iterator[Any]:
@@ -116,5 +116,5 @@ def _lengths_and_bytes(array):
         return ()
     _, ends, data = array.buffers()
     ends = np.frombuffer(ends, np.int64)[array.offset : array.offset + len(array) + 1]
-    held = np.frombuffer(b"" if data is None else data, np.uint8)
-    return np.diff(ends), held[ends[0] : ends[-1]]
+    content = np.frombuffer(b"" if data is None else data, np.uint8)
+    return np.diff(ends), content[ends[0] : ends[-1]]

@@ -38,20 +38,20 @@ class RayBackend:
         engine = copy.copy(self)
         stored = None if own is None else [ray.put(each) for each in own]
         engine._steps = (*self._steps, (uuid4().hex, f, public, stored))
-        found = dict(engine.ask(_nothing, (), None))  # the states are computed where they are needed
-        engine.marks = [found[k].fingerprint for k in range(self.size())]
+        states = dict(engine.ask(_nothing, (), None))  # the states are computed where they are needed
+        engine.marks = [states[k].fingerprint for k in range(self.size())]
         return engine
 
     def ask(self, f: Callable, public: Sequence, own: Sequence | None) -> Iterable[tuple[int, Answer]]:
         import ray
 
         question = ray.put((self._steps, f, tuple(public)))  # once, for all actors
-        asked = [
+        references = [
             actor.ask.remote(question, None if own is None else {k: own[k] for k in numbers})
             for actor, numbers in zip(self._actors, self._numbers, strict=True)
         ]
         try:
-            for each in asked:
+            for each in references:
                 yield from ray.get(each)
         except ray.exceptions.RayError as error:
             raise EngineLost(f"actors of the Ray cluster are lost ({type(error).__name__})") from None
@@ -92,9 +92,9 @@ class _Holder:
     def _state(self, k, steps):
         import ray
 
-        known = max((i for i, step in enumerate(steps, 1) if (step[0], k) in self._states), default=0)
-        state = self._states[steps[known - 1][0], k] if known else make_state(self._tables[k], _pair, ())
-        for _, make, public, own in steps[known:]:
+        latest = max((i for i, step in enumerate(steps, 1) if (step[0], k) in self._states), default=0)
+        state = self._states[steps[latest - 1][0], k] if latest else make_state(self._tables[k], _pair, ())
+        for _, make, public, own in steps[latest:]:
             state = make_state(state, make, public, k, None if own is None else {k: ray.get(own[k])})
         if steps:
             self._states[steps[-1][0], k] = state

@@ -64,7 +64,7 @@ class SparkBackend:
         self._steps: tuple[Any, ...] = ()
         self._names: tuple[str, ...] = (uuid4().hex,)  # of the first states, and of those after each step
         # Shared with the engines derived from this one: the names of states in use, to be removed, and closed.
-        self._files = SimpleNamespace(open={self._names[0]}, gone=set(), closed=set())
+        self._files = SimpleNamespace(open={self._names[0]}, stale=set(), closed=set())
         try:
             rows = self._first_states(frame)
             self._parts = sorted(row["part"] for row in rows)  # partitions without rows are none
@@ -87,8 +87,8 @@ class SparkBackend:
         engine, name = copy.copy(self), uuid4().hex
         engine._steps, engine._names = (*self._steps, (f, public, self._by_part(own))), (*self._names, name)
         self._files.open.add(name)
-        given = {"f": f, "public": public, "own": self._by_part(own), "name": name, "folder": self._folder}
-        engine._paths = self._wait(lambda: _asks(self._in_tasks(), _make_states, **given).persist())
+        keywords = {"f": f, "public": public, "own": self._by_part(own), "name": name, "folder": self._folder}
+        engine._paths = self._wait(lambda: _asks(self._in_tasks(), _make_states, **keywords).persist())
         try:
             engine._keep(self._wait(engine._paths.collect))  # compute the states now
         except EngineLost:
@@ -98,17 +98,17 @@ class SparkBackend:
 
     def ask(self, f: Callable, public: Sequence, own: Sequence | None) -> Iterable[tuple[int, Answer]]:
         numbers = {part: number for number, part in enumerate(self._parts)}
-        asked = {"f": f, "public": public, "own": self._by_part(own)}
-        gone, lacking = frozenset(self._files.gone), []
-        for part, answer in self._collect(self._in_tasks(), _ask_parts, gone=gone, **asked):
+        keywords = {"f": f, "public": public, "own": self._by_part(own)}
+        stale, lacking = frozenset(self._files.stale), []
+        for part, answer in self._collect(self._in_tasks(), _ask_parts, stale=stale, **keywords):
             if answer is None:
                 lacking.append(part)
             else:
                 yield numbers[part], pickle.loads(answer)
-        self._files.gone -= gone
+        self._files.stale -= stale
         if lacking and self._folder is None:  # parts that do not answer are lost
             again = {"column": self._column, "parts": lacking, "steps": self._steps}
-            for part, answer in self._collect(self._frame, _ask_again, **again, **asked):
+            for part, answer in self._collect(self._frame, _ask_again, **again, **keywords):
                 yield numbers[part], pickle.loads(answer)
 
     def close(self) -> None:
@@ -117,7 +117,7 @@ class SparkBackend:
         if name not in files.open:
             return
         files.open.remove(name)
-        files.gone.add(name)
+        files.stale.add(name)
         files.closed.add(name)
         last = () if files.open else (self._remove_all, lambda: self._table.unpersist())
         for free in (*last, lambda: self._paths.unpersist()):
@@ -125,7 +125,7 @@ class SparkBackend:
                 free()
 
     def _remove_all(self):
-        _asks(self._paths, _remove_files, gone=self._files.closed).collect()
+        _asks(self._paths, _remove_files, stale=self._files.closed).collect()
 
     def _in_tasks(self):
         """Return the paths of the parts, in as many partitions as a question has tasks."""
@@ -135,9 +135,9 @@ class SparkBackend:
         """Return arguments by the partitions of the parts."""
         return None if own is None else dict(zip(self._parts, own, strict=True))
 
-    def _collect(self, rows, task, **given):
-        found = self._wait(lambda: _asks(rows, task, **given).collect())
-        return [(row["part"], row["found"]) for row in found]
+    def _collect(self, rows, task, **keywords):
+        rows_found = self._wait(lambda: _asks(rows, task, **keywords).collect())
+        return [(row["part"], row["found"]) for row in rows_found]
 
     def _first_states(self, frame):
         """Persist the table, write the first states, and return the parts with their paths and marks."""
@@ -147,19 +147,19 @@ class SparkBackend:
         own = f"table-{uuid4().hex}"  # Spark has one copy of equal tables, which others may free
         self._table = frame.select("*", lit(None).alias(own)).persist(StorageLevel.DISK_ONLY)
         self._frame = self._table.drop(own).select("*", spark_partition_id().alias(self._column))
-        given = {"column": self._column, "name": self._names[0], "folder": self._folder}
-        self._paths = _asks(self._frame, _spread, **given).persist()
+        keywords = {"column": self._column, "name": self._names[0], "folder": self._folder}
+        self._paths = _asks(self._frame, _spread, **keywords).persist()
         return self._first_read()
 
     def _keep(self, rows):
         """Keep the marks of new states, and, in a folder that all see, their paths, which are never recomputed."""
-        found = {row["part"]: (row["found"], row["mark"]) for row in rows}
-        self.marks = [bytes(found[part][1]) for part in self._parts]
+        files = {row["part"]: (row["found"], row["mark"]) for row in rows}
+        self.marks = [bytes(files[part][1]) for part in self._parts]
         if self._folder is not None:
-            made, n = self._paths, len(found)
-            listed = [(part, path) for part, (path, _) in found.items()]
+            paths, n = self._paths, len(files)
+            listed = [(part, path) for part, (path, _) in files.items()]
             self._paths = _asks(self._table.sparkSession.range(0, n, 1, n), _listed, of=listed).persist()
-            made.unpersist()
+            paths.unpersist()
 
     def _first_read(self):
         """Return what the first question collects; an error of the table or the cluster stays as Spark words it."""
@@ -188,8 +188,8 @@ def spark_backend(
     return SparkBackend(X, tasks, folder)
 
 
-def _asks(rows, task, **given):
-    return rows.mapInArrow(partial(_rows, task=task, given=given), _FIELDS)
+def _asks(rows, task, **keywords):
+    return rows.mapInArrow(partial(_rows, task=task, keywords=keywords), _FIELDS)
 
 
 def _slots(session):
@@ -203,9 +203,9 @@ _states: dict[str, Any] = {}  # mapped by this process, by path; the last one us
 _frozen = SimpleNamespace(modules=0)  # those imported when this process froze what was there
 
 
-def _rows(batches, task, given):
+def _rows(batches, task, keywords):
     _freeze_modules()
-    for part, found, *mark in task(batches, **given):
+    for part, found, *mark in task(batches, **keywords):
         yield pa.RecordBatch.from_pylist([{"part": part, "found": found, "mark": b"".join(mark)}], _ROW)
 
 
@@ -247,9 +247,9 @@ def _listed(numbers, of):
             yield of[number]
 
 
-def _ask_parts(paths, gone, f, public, own):
+def _ask_parts(paths, stale, f, public, own):
     for part, path in _paths(paths):
-        _remove(path, gone)
+        _remove(path, stale)
         state = _map_state(path)
         yield part, None if state is None else pickle.dumps(answer_part(state, part, f, public, own))
 
@@ -262,18 +262,18 @@ def _ask_again(batches, column, parts, steps, f, public, own):
         yield part, pickle.dumps(answer_part(state, part, f, public, own))
 
 
-def _remove_files(paths, gone):
+def _remove_files(paths, stale):
     for _, path in _paths(paths):
-        _remove(path, gone)
+        _remove(path, stale)
     yield from ()
 
 
-def _remove(path, gone):
+def _remove(path, stale):
     """Remove the files of some states from the folders of this executor, and from that of a file."""
     folders = {*_folders(), *([os.path.dirname(path)] if path else [])}
-    for folder in filter(os.path.isdir, folders if gone else ()):
+    for folder in filter(os.path.isdir, folders if stale else ()):
         for each in os.listdir(folder):
-            if each.startswith(_PREFIX) and each.removeprefix(_PREFIX).partition("-")[0] in gone:
+            if each.startswith(_PREFIX) and each.removeprefix(_PREFIX).partition("-")[0] in stale:
                 with suppress(OSError):
                     os.remove(os.path.join(folder, each))
 
@@ -321,8 +321,8 @@ def _write_state(part, name, state, folder):
 
 def _map_state(path):
     """Return the state in a file, or None if this machine does not have it."""
-    for gone in [each for each in _states if not os.path.exists(each)]:
-        del _states[gone]  # a mapped file keeps its disk space
+    for stale in [each for each in _states if not os.path.exists(each)]:
+        del _states[stale]  # a mapped file keeps its disk space
     if path is None or not os.path.exists(path):
         return None
     state = _states.pop(path, None)

@@ -33,26 +33,26 @@ def template() -> str:
 def read(path: Any) -> dict[str, str]:
     """Return the entries of a file that are filled in; a ValueError refuses others than those of `FIELDS`."""
     try:
-        found = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        entries = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except UnicodeDecodeError as error:
         raise ValueError(f"{path} is not UTF-8 text: {error.reason}") from None
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{path} is not TOML: {error}") from None
     try:
-        return check(found)
+        return check(entries)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
 
 
-def check(found: Any) -> dict[str, str]:
+def check(entries: Any) -> dict[str, str]:
     """Return entries that are filled in, without blanks around them; refuse unknown ones and those that are no text."""
-    if not isinstance(found, dict) or (unknown := [str(name) for name in found if name not in FIELDS]):
-        named = "" if not isinstance(found, dict) else f", and not {unknown[0]!r:.80}"
+    if not isinstance(entries, dict) or (unknown := [str(name) for name in entries if name not in FIELDS]):
+        named = "" if not isinstance(entries, dict) else f", and not {unknown[0]!r:.80}"
         raise ValueError(f"the entries about a model are {', '.join(FIELDS)}{named}; see --about-template")
-    for name, value in found.items():
+    for name, value in entries.items():
         if not isinstance(value, str) or len(value) > LONGEST:
             raise ValueError(f"{name} must be a text of at most {LONGEST:,} characters, got {value!r:.80}")
-    return {name: value.strip() for name, value in found.items() if value.strip()}
+    return {name: value.strip() for name, value in entries.items() if value.strip()}
 
 
 def stated(model: Any) -> dict[str, str]:
@@ -62,8 +62,8 @@ def stated(model: Any) -> dict[str, str]:
 
 def missing(model: Any) -> list[str]:
     """Return the headings of what nobody has stated about a fitted model."""
-    found = stated(model)
-    return [heading for name, (heading, _) in FIELDS.items() if name not in found]
+    entries = stated(model)
+    return [heading for name, (heading, _) in FIELDS.items() if name not in entries]
 
 
 def budget_of(model: Any) -> dict[str, Any] | None:
@@ -71,14 +71,14 @@ def budget_of(model: Any) -> dict[str, Any] | None:
     return (getattr(model, "_facts", None) or {}).get("budget")
 
 
-def check_budget(found: Any) -> None:
-    """Refuse what cannot be a statement of a budget."""
+def check_budget(entries: Any) -> None:
+    """Refuse what cannot be the statement of a budget."""
     numbers = {"epsilon", "delta", "spent epsilon", "spent delta", "count"}
     texts = {"neighbors", "unit", "composition", "time"}
-    charges = found.get("charges") if isinstance(found, dict) else None
-    if not isinstance(charges, list) or not {*found} <= {*numbers, *texts, "charges"}:
-        raise ValueError(f"a budget must have its totals and charges, got {found!r:.200}")
-    for part in ({name: each for name, each in found.items() if name != "charges"}, *charges):
+    charges = entries.get("charges") if isinstance(entries, dict) else None
+    if not isinstance(charges, list) or not {*entries} <= {*numbers, *texts, "charges"}:
+        raise ValueError(f"a budget must have its totals and charges, got {entries!r:.200}")
+    for part in ({name: each for name, each in entries.items() if name != "charges"}, *charges):
         if not isinstance(part, dict) or not all(
             type(each) is str if name in {*texts, "what", "part"} else type(each) in (int, float) and each >= 0
             for name, each in part.items()
@@ -86,20 +86,20 @@ def check_budget(found: Any) -> None:
             raise ValueError(f"a budget must have numbers and texts by their names, got {part!r:.200}")
 
 
-def budget_in_words(found: dict[str, Any] | None) -> str:
+def budget_in_words(entries: dict[str, Any] | None) -> str:
     """Return what a budget says of the whole table, or that nothing is known beyond this model."""
-    if found is None:
+    if entries is None:
         return (
             "The fit had no budget: the claim is for this model alone. What else was released from the same rows is "
             "not known here, and adds to it."
         )
-    one, many = "person" if found["unit"] == "person" else "row", found["count"]
+    one, many = "person" if entries["unit"] == "person" else "row", entries["count"]
     spent, most = (
-        f"({found[f'{name}epsilon']:.6g}, {found[f'{name}delta']:.6g})" + "-DP" * (name != "")
+        f"({entries[f'{name}epsilon']:.6g}, {entries[f'{name}delta']:.6g})" + "-DP" * (name != "")
         for name in ("spent ", "")
     )
     return (
         f"By the budget of the table, {many:,} charge{'s' * (many != 1)} had been made when this model was paid for, "
-        f"this one included ({found['time']}): together {spent} for one {one}, of at most {most}. Later charges are "
+        f"this one included ({entries['time']}): together {spent} for one {one}, of at most {most}. Later charges are "
         "not known here."
     )

@@ -60,9 +60,9 @@ class Term:
     @property
     def told(self) -> np.ndarray:
         """Return the codes that rows have and that are not groups: ndarray of int64, in increasing order."""
-        held = self.shares > 0
-        held[self.groups] = False
-        return np.flatnonzero(held)
+        present = self.shares > 0
+        present[self.groups] = False
+        return np.flatnonzero(present)
 
     @property
     def clear(self) -> bool:
@@ -125,9 +125,9 @@ class Term:
         named = [*self._name_runs()]
 
         def most(sign):
-            found = [each for each in named if (sign * each[1] > 0).all()]
-            clear = [each for each in found if (np.abs(each[1]) > self._reach() * each[2]).all()]
-            best = max(clear or found, key=lambda each: sign * each[3], default=None)
+            names = [each for each in named if (sign * each[1] > 0).all()]
+            clear = [each for each in names if (np.abs(each[1]) > self._reach() * each[2]).all()]
+            best = max(clear or names, key=lambda each: sign * each[3], default=None)
             return "-" if best is None else f"{best[0]} ({_range(sign * np.sort(sign * best[1]))})"
 
         return [most(1), most(-1)]
@@ -160,8 +160,8 @@ class Term:
         """Return the meaning of a run of bins, of all groups of values, or of another code, as text."""
         if first == last or not self.column.ordered or first >= self.column.bins:
             return self.meaning(first)
-        kept = tuple(edge for k, edge in enumerate(self.column.edges or ()) if not first <= k < last)
-        return replace(self.column, edges=kept).meaning(first)
+        edges = tuple(edge for k, edge in enumerate(self.column.edges or ()) if not first <= k < last)
+        return replace(self.column, edges=edges).meaning(first)
 
     def meaning(self, code: int) -> str:
         """Return the meaning of a code as text; all groups of values without known names have the same text.
@@ -262,15 +262,15 @@ def terms(model: Any) -> list[Term]:
     ends = np.cumsum([0, *(column.size for column, _ in every)])
     noise = getattr(model, "coef_noise_", [None] * len(weights))
     shares = getattr(model, "code_shares_", None)
-    found: list[Term] = []
+    all_terms: list[Term] = []
     for label, row, of_row in zip(labels.tolist(), weights, noise, strict=True):
         for (column, sides), start, stop in zip(every, ends[:-1], ends[1:], strict=True):
             of_rows = np.full(column.size, 1 / column.size) if shares is None else shares[start:stop]
             part = row[start:stop] - reals.dot(of_rows, row[start:stop])
             of_part = None if of_row is None else of_row[start:stop]
             term = column, label, part, of_part, of_rows, getattr(model, "count_noise_", 0.0)
-            found.append(PairTerm(*term, sides) if sides else Term(*term))
-    return sorted(found, key=lambda term: -term.importance)
+            all_terms.append(PairTerm(*term, sides) if sides else Term(*term))
+    return sorted(all_terms, key=lambda term: -term.importance)
 
 
 def constants(model: Any) -> np.ndarray:
@@ -289,10 +289,10 @@ def constants(model: Any) -> np.ndarray:
     return np.atleast_1d(model.intercept_ + model.shift_) + means
 
 
-def lost_in_noise(found: list[Term]) -> list[str]:
+def lost_in_noise(all_terms: list[Term]) -> list[str]:
     """Return the names of the columns without a term that is clear of noise."""
-    clear = {term.column.name for term in found if term.clear}
-    return [*dict.fromkeys(term.column.name for term in found if term.column.name not in clear)]
+    clear = {term.column.name for term in all_terms if term.clear}
+    return [*dict.fromkeys(term.column.name for term in all_terms if term.column.name not in clear)]
 
 
 def _of_pair(columns, pair):
@@ -306,8 +306,10 @@ def _of_pair(columns, pair):
 def _fold(column, groups):
     """Return a column with one code for each group of codes."""
     if column.edges is not None:
-        kept = tuple(edge for k, edge in enumerate(column.edges) if groups[k] != groups[k + 1])
-        return replace(column, edges=kept)
-    held = [[column.meaning(code) for code, of in enumerate(groups) if of == g] for g in range(max(groups) + 1)]
-    texts = (", ".join(some[:_TOLD]) + (f" and {len(some) - _TOLD} more" if len(some) > _TOLD else "") for some in held)
+        edges = tuple(edge for k, edge in enumerate(column.edges) if groups[k] != groups[k + 1])
+        return replace(column, edges=edges)
+    meanings = [[column.meaning(code) for code, of in enumerate(groups) if of == g] for g in range(max(groups) + 1)]
+    texts = (
+        ", ".join(some[:_TOLD]) + (f" and {len(some) - _TOLD} more" if len(some) > _TOLD else "") for some in meanings
+    )
     return CodeColumn(column.name, values=tuple(texts))

@@ -52,11 +52,11 @@ def card(model: Any) -> str:
     parts = ["---", *_metadata(model), "---", "", f"# {_text(headline(model))}", "", _text(origin(model)), ""]
     if lost := about.missing(model):
         parts += [f"Nobody has stated: {', '.join(lost).lower()}.", ""]
-    found = about.stated(model)
+    statement = about.stated(model)
     for section, names in _SECTIONS.items():
         parts += [f"## {section}", ""]
         for name in names:
-            parts += [f"**{about.FIELDS[name][0]}.** {_text(found[name]) if name in found else _MISSING}", ""]
+            parts += [f"**{about.FIELDS[name][0]}.** {_text(statement[name]) if name in statement else _MISSING}", ""]
     parts += ["## Privacy", "", f"**{protects(model.privacy_)}** {claim_in_words(model.privacy_)}", ""]
     parts += [f"`{model.privacy_}`", "", about.budget_in_words(about.budget_of(model)), ""]
     parts += ["The claim does not cover:", "", *(f"- {line}" for line in NOT_COVERED), ""]
@@ -123,12 +123,12 @@ def _table(of, what, key, rest, measures):
     lines: dict[Any, dict] = {}
     for each in records:
         lines.setdefault(each.get(key), {})[each["measure"]] = each
-    measures = [name for name in measures if any(name in known for known in lines.values())]
+    measures = [name for name in measures if any(name in figures for figures in lines.values())]
     yield ""
     yield f"| {_text(what)} | {' | '.join(measures)} |"
     yield f"|{' --- |' * (len(measures) + 1)}"
-    for name, known in lines.items():
-        cells = [_interval(known[each], "{:.1%}") if each in known else "-" for each in measures]
+    for name, figures in lines.items():
+        cells = [_interval(figures[each], "{:.1%}") if each in figures else "-" for each in measures]
         yield f"| {rest if name is None else _text(str(name))} | {' | '.join(cells)} |"
 
 

@@ -27,11 +27,11 @@ def hardly_predicted(model: Any, labels: np.ndarray | None) -> Iterable[str]:
     names = [str(label) for label in model.classes_.tolist()]
     records = [each for each in measured(model, "classes") if each["measure"] == "predicted"]
     if hasattr(model, "rules_"):
-        told = {str(rule.label) for rule in model.rules_}
-        lost = [name for name in names if name not in told]
+        labels_of_rules = {str(rule.label) for rule in model.rules_}
+        lost = [name for name in names if name not in labels_of_rules]
         if lost:
             yield f"No rule predicts {_either(lost)}: {'it is' if len(lost) == 1 else 'they are'} never predicted."
-            names = [name for name in names if name in told]
+            names = [name for name in names if name in labels_of_rules]
     if records:
         most = {each["label"]: each["high"] for each in records if each["low"] <= 0}
         if lost := [name for name in names if name in most]:
@@ -42,8 +42,8 @@ def hardly_predicted(model: Any, labels: np.ndarray | None) -> Iterable[str]:
                 "within noise for none."
             )
     elif labels is not None:
-        said = {*map(str, np.unique(labels).tolist())}
-        if lost := [name for name in names if name not in said]:
+        labels_of_model = {*map(str, np.unique(labels).tolist())}
+        if lost := [name for name in names if name not in labels_of_model]:
             yield (
                 f"For none of {len(labels):,} rows that were drawn from what the fit released, {_either(lost)} was "
                 "predicted."
@@ -51,8 +51,8 @@ def hardly_predicted(model: Any, labels: np.ndarray | None) -> Iterable[str]:
 
 
 def _either(names):
-    shown = [*names[:8], *([f"{len(names) - 8:,} other classes"] if len(names) > 8 else [])]
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} or {shown[-1]}"
+    listed_names = [*names[:8], *([f"{len(names) - 8:,} other classes"] if len(names) > 8 else [])]
+    return listed_names[0] if len(listed_names) == 1 else f"{', '.join(listed_names[:-1])} or {listed_names[-1]}"
 
 
 def class_table(model: Any) -> Iterable[str]:
@@ -64,7 +64,7 @@ def class_table(model: Any) -> Iterable[str]:
     for each in measured(model, "classes"):
         records.setdefault(each.get("label"), {})[each["measure"]] = each
     facts = getattr(model, "_facts", None) or {}
-    known = facts.get("classes", "known")
+    source = facts.get("classes", "known")
     sizes = getattr(model, "class_sizes_", None)
     total = None if sizes is None else float(np.maximum(sizes, 0).sum())
     lines: list[tuple[str, ...]] = []
@@ -74,7 +74,7 @@ def class_table(model: Any) -> Iterable[str]:
         if share == _NOT and sizes is not None and total:
             share = f"about {max(float(sizes[k]), 0.0) / total:.1%}"
         cells = [share, *(_share(of.get(name)) for name in ("predicted share", "recall", "precision"))]
-        lines.append((str(label), known, *cells))
+        lines.append((str(label), source, *cells))
     if None in records:
         of = records[None]
         lines.append(("any other label", "not found or not declared", _share(of.get("share")), "never", "-", "-"))
@@ -101,9 +101,9 @@ def _of_other_labels(model):
     shares, learned_as = getattr(encoder, "other_labels_", None), getattr(encoder, "other_label_", None)
     if shares is None or str(learned_as) == OTHER_LABEL:  # which is a class of its own
         return []
-    told = _share(dict(zip(("value", "low", "high"), map(float, shares), strict=True)))
+    share = _share(dict(zip(("value", "low", "high"), map(float, shares), strict=True)))
     how = "" if learned_as is None else f", learned as {learned_as}"
-    return [("any other label", "not found", f"{told}{how}", "never", "-", "-")]
+    return [("any other label", "not found", f"{share}{how}", "never", "-", "-")]
 
 
 def _share(figure):
@@ -137,12 +137,15 @@ def groups(model: Any) -> Iterable[str]:
         measures = ["accuracy", *([f"recall of {second}"] if second else [])]
         yield f'<h3>By {escape(column)}</h3><div class="terms">'
         for measure in measures:
-            lines = [Range(group, *_ends(known[measure], _rows(known["rows"]))) for group, known in of.items()]
-            told = "; ".join(f"{each.what}: {'too few rows' if each.vague else f'{each.value:.0%}'}" for each in lines)
-            yield f"<figure>{ranges(lines, measure, f'{measure} by {column}: {told}')}</figure>"
+            lines = [Range(group, *_ends(figures[measure], _rows(figures["rows"]))) for group, figures in of.items()]
+            text = "; ".join(f"{each.what}: {'too few rows' if each.vague else f'{each.value:.0%}'}" for each in lines)
+            yield f"<figure>{ranges(lines, measure, f'{measure} by {column}: {text}')}</figure>"
         yield "</div>"
         names = [name for name in next(iter(of.values())) if name != "rows"]
-        rows = [(group, _rows(known["rows"]), *(_figure(known[name]) for name in names)) for group, known in of.items()]
+        rows = [
+            (group, _rows(figures["rows"]), *(_figure(figures[name]) for name in names))
+            for group, figures in of.items()
+        ]
         head = (column, "rows", *(_HEADINGS.get(name, name) for name in names))
         table = plain_table(f"figures by {column}", head, rows, named=True)
         yield f"<details><summary>All figures by {escape(column)}</summary>{table}</details>"
@@ -164,6 +167,6 @@ def _rows(figure):
     return f"{about}{figure['value']:,.0f} rows"
 
 
-def _ends(figure: Any, told: str) -> Any:
+def _ends(figure: Any, text: str) -> Any:
     """Return a figure, its interval and what is said of it."""
-    return float(figure["value"]), float(figure["low"]), float(figure["high"]), told
+    return float(figure["value"]), float(figure["low"]), float(figure["high"]), text

@@ -115,10 +115,10 @@ def _columns(places, shares, x):
     """Return columns of equal width above the horizontal axis whose areas are the shares of the rows there."""
     points = np.diff(places) == 0  # bins of one number, such as that of zeros
     grid, spread = np.linspace(0, 1, _CELLS + 1), np.where(points, 0, shares)
-    held = np.diff(np.interp(grid, places, np.append(0.0, np.cumsum(spread))))
-    np.add.at(held, np.minimum(places[:-1][points] * _CELLS, _CELLS - 1).astype(int), shares[points])
+    rows = np.diff(np.interp(grid, places, np.append(0.0, np.cumsum(spread))))
+    np.add.at(rows, np.minimum(places[:-1][points] * _CELLS, _CELLS - 1).astype(int), shares[points])
     foot, wide = _HEIGHT - _BOTTOM, (x(1) - x(0)) / _CELLS
-    steps = "".join(f"V{foot - up:.1f}h{wide:.2f}" for up in (_ROWS * held / (held.max() or 1.0)).tolist())
+    steps = "".join(f"V{foot - up:.1f}h{wide:.2f}" for up in (_ROWS * rows / (rows.max() or 1.0)).tolist())
     return f'<path d="M{x(0):.1f} {foot}{steps}V{foot}z" class="rows"/>'
 
 
@@ -184,7 +184,7 @@ class Range(NamedTuple):
     value: float
     low: float
     high: float
-    told: str  # more about it
+    text: str  # more about it
 
     @property
     def vague(self) -> bool:
@@ -192,20 +192,20 @@ class Range(NamedTuple):
         return self.high - self.low > VAGUE
 
 
-def ranges(found: Sequence[Range], title: str, description: str) -> str:
+def ranges(lines: Sequence[Range], title: str, description: str) -> str:
     """Return a line for each share with its interval, from 0% to 100%; a pale one where it is hardly known."""
     left, right, line = 130, _WIDTH - 14, 20
-    bottom = line * len(found)
+    bottom = line * len(lines)
 
     def x(value):
         return left + value * (right - left)
 
     marks = [f'<path d="M{x(0):.1f} 0V{bottom}M{x(0.5):.1f} 0V{bottom}M{x(1):.1f} 0V{bottom}" class="rule"/>']
-    for k, each in enumerate(found):
+    for k, each in enumerate(lines):
         top, vague = line * k + line / 2, " vague" * each.vague
-        told = "too few rows to say" if each.vague else f"{each.value:.0%} ({each.low:.0%} to {each.high:.0%})"
+        share = "too few rows to say" if each.vague else f"{each.value:.0%} ({each.low:.0%} to {each.high:.0%})"
         marks.append(
-            f"<g><title>{escape(f'{each.what}, {each.told}: {told}')}</title>"
+            f"<g><title>{escape(f'{each.what}, {each.text}: {share}')}</title>"
             f'<text x="{left - 6}" y="{top + 4:g}" text-anchor="end">{escape(_short(each.what))}</text>'
             f'<path d="M{x(each.low):.1f} {top:g}H{x(each.high):.1f}" class="reach{vague}"/>'
         )

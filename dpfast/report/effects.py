@@ -67,12 +67,12 @@ class DrawnRows:
         Its terms, if it has some.
     """
 
-    def __init__(self, model: Any, found: list[Term]):
+    def __init__(self, model: Any, all_terms: list[Term]):
         self._columns = columns = code_columns(model) or ()
         self._schema = model.encoder_.schema_
         self._rng = np.random.Generator(np.random.Philox(key=len(columns)))
         self.n = int(np.clip(_CELLS // len(columns), _LEAST, _ROWS))
-        shares = {term.column.name: term.shares for term in found if not isinstance(term, PairTerm)}
+        shares = {term.column.name: term.shares for term in all_terms if not isinstance(term, PairTerm)}
         self.weighed = bool(shares) and hasattr(model, "code_shares_")
         equal = (_equal_shares(column) for column in columns)
         self._below = [np.cumsum(shares.get(c.name, e)) for c, e in zip(columns, equal, strict=True)]
@@ -137,11 +137,11 @@ class DrawnRows:
 
 def _equal_shares(column):
     """Return equal shares for the bins or values of a column, and none for other and missing cells beside them."""
-    told = column.bins or column.size
-    return np.where(np.arange(column.size) < told, 1 / told, 0.0)
+    size = column.bins or column.size
+    return np.where(np.arange(column.size) < size, 1 / size, 0.0)
 
 
-def effects(model: Any, found: list[Term], rows: DrawnRows) -> list[Effect]:
+def effects(model: Any, all_terms: list[Term], rows: DrawnRows) -> list[Effect]:
     """Return the effect of each column of a model's table, the largest first.
 
     Parameters
@@ -157,14 +157,14 @@ def effects(model: Any, found: list[Term], rows: DrawnRows) -> list[Effect]:
     list of Effect
     """
     before = _predictions(model, rows.table)
-    made = []
+    effects = []
     for column, table in rows.exchanged():
         names = {each.name for each in column.code_columns()}
-        own = [term for term in found if term.column.name in names and not isinstance(term, PairTerm)]
+        own = [term for term in all_terms if term.column.name in names and not isinstance(term, PairTerm)]
         moves = _moves(before, _predictions(model, table))
         effect: dict[str, Any] = _of_terms(own) | {"furthest": _furthest(model, own, names)}
-        made.append(Effect(column.name, *moves, **effect))
-    return sorted(made, key=lambda each: -each.size)
+        effects.append(Effect(column.name, *moves, **effect))
+    return sorted(effects, key=lambda each: -each.size)
 
 
 def switches(model: Any, name: str, rows: DrawnRows) -> tuple[float, float | None, float | None]:
@@ -242,8 +242,8 @@ def _furthest(model, own, names):
             furthest += np.ptp(weights[:, start : start + pair.size], axis=1)
         start += pair.size
     forest = getattr(model, "trees_", None)
-    for asked, size in () if forest is None else zip(forest.asked, forest.sizes, strict=True):
-        if at & {forest.orders[order][0] for order in asked}:
+    for questions, size in () if forest is None else zip(forest.questions, forest.sizes, strict=True):
+        if at & {forest.orders[order][0] for order in questions}:
             furthest += np.ptp(weights[:, start : start + size], axis=1)
         start += size
     return float(furthest.max())

@@ -61,9 +61,9 @@ def page(model: Any) -> str:
         HTML.
     """
     claim = model.privacy_
-    found = terms(model) if code_columns(model) is not None and hasattr(model, "terms") else []
-    rows = DrawnRows(model, found) if predicts_codes(model) else None
-    ranked = [] if rows is None else effects(model, found, rows)
+    all_terms = terms(model) if code_columns(model) is not None and hasattr(model, "terms") else []
+    rows = DrawnRows(model, all_terms) if predicts_codes(model) else None
+    ranked = [] if rows is None else effects(model, all_terms, rows)
     labels = None if rows is None else model.predict(rows.table)
     parameters = sorted((name, _plain(value)) for name, value in model._reporter.parameters().items())
     parts = [
@@ -80,7 +80,7 @@ def page(model: Any) -> str:
         *class_table(model),
         *groups(model),
         *what_matters(model, ranked, rows),
-        *panels(model, found),
+        *panels(model, all_terms),
         *_reliability(model),
         *columns_table(model),
         "<h2>What the claim does not cover</h2>",
@@ -112,14 +112,14 @@ def headline(model):
 
 def _facts(model):
     """Return the public facts about the table by name; empty for models from files without them."""
-    known = getattr(model, "_facts", None)
-    return known if isinstance(known, dict) else {}
+    facts = getattr(model, "_facts", None)
+    return facts if isinstance(facts, dict) else {}
 
 
 def origin(model):
     """Return a sentence that says what the model was learned from."""
-    known, encoder = _facts(model), getattr(model, "encoder_", None)
-    rows, persons = known.get("rows"), known.get("persons")
+    facts, encoder = _facts(model), getattr(model, "encoder_", None)
+    rows, persons = facts.get("rows"), facts.get("persons")
     columns = model.n_features_in_ if encoder is None else len(encoder.schema_.columns)
     of = f"{rows:,} rows of " if type(rows) is int else f"{persons:,} persons and " if type(persons) is int else ""
     private = model.privacy_.neighbors == "add-remove" or (type(persons) is int and type(rows) is not int)
@@ -133,10 +133,10 @@ def origin(model):
 
 def _about(model) -> Iterable[str]:
     """Yield what people stated about the model, and what nobody did."""
-    found, lost = stated(model), missing(model)
+    statement, lost = stated(model), missing(model)
     yield "<h2>Purpose, owner, data and limits</h2>"
-    if found:
-        lines = [(heading, found[name]) for name, (heading, _) in FIELDS.items() if name in found]
+    if statement:
+        lines = [(heading, statement[name]) for name, (heading, _) in FIELDS.items() if name in statement]
         yield plain_table("what was stated about the model", ("about", "as stated"), lines, named=True)
     if lost:
         listed = ", ".join(heading.lower() for heading in lost)
@@ -145,17 +145,17 @@ def _about(model) -> Iterable[str]:
 
 def _budget(model) -> Iterable[str]:
     """Yield what the table had spent in all, and by which charges."""
-    found = budget_of(model)
-    yield f"<p>{escape(budget_in_words(found))}</p>"
-    if found is not None:
+    statement = budget_of(model)
+    yield f"<p>{escape(budget_in_words(statement))}</p>"
+    if statement is not None:
         lines = [
             (each["time"], each["what"], each.get("part", ""), f"({each['epsilon']:.6g}, {each['delta']:.6g})", count)
-            for each in found["charges"]
+            for each in statement["charges"]
             for count in [f"{each['count']:,}"]
         ]
         yield plain_table("the charges", ("time (UTC)", "what", "part", "(epsilon, delta)", "times"), lines)
-        if found["count"] > len(found["charges"]):
-            yield f'<p class="soft">The last {len(found["charges"]):,} of {found["count"]:,} charges.</p>'
+        if statement["count"] > len(statement["charges"]):
+            yield f'<p class="soft">The last {len(statement["charges"]):,} of {statement["count"]:,} charges.</p>'
 
 
 def _notes(model) -> Iterable[str]:
@@ -167,30 +167,30 @@ def _notes(model) -> Iterable[str]:
 
 def _figures(model) -> Iterable[str]:
     """Yield the measured figures of how well the model predicts."""
-    known = getattr(model, "figures_", {})
-    if "accuracy" not in known:
+    figures = getattr(model, "figures_", {})
+    if "accuracy" not in figures:
         yield '<p class="soft">How well it predicts was not measured with it: dpfast score does so on new rows.</p>'
         return
-    tiles = [("right predictions", known["accuracy"], "{:.1%}", "")]
-    if "largest class" in known:
-        largest = known["largest class"]
+    tiles = [("right predictions", figures["accuracy"], "{:.1%}", "")]
+    if "largest class" in figures:
+        largest = figures["largest class"]
         tiles.append((f"always saying {largest.get('label')} would be right for", largest, "{:.1%}", ""))
-    if "AUC" in known:
-        tiles.append(("area under the ROC curve (AUC)", known["AUC"], "{:.3f}", "0.5 is guessing, 1 is perfect"))
+    if "AUC" in figures:
+        tiles.append(("area under the ROC curve (AUC)", figures["AUC"], "{:.3f}", "0.5 is guessing, 1 is perfect"))
     yield '<dl class="tiles">'
     for name, figure, form, note in tiles:
         value, low, high = (form.format(figure.get(each, float("nan"))) for each in ("value", "low", "high"))
         more = f"{low} to {high}" + (f"; {note}" if note else "")
         yield f"<div><dt>{escape(str(name))}</dt><dd>{value}<small>{more}</small></dd></div>"
-    of = escape(str(known.get("test", {}).get("of", "rows that it never saw")))
-    rows = known.get("rows", {})
+    of = escape(str(figures.get("test", {}).get("of", "rows that it never saw")))
+    rows = figures.get("rows", {})
     many = f"{rows['value']:,.0f} rows, " if "value" in rows else ""
     about = "about " * bool(many and rows.get("high") != rows["value"])
     yield (
         f'</dl><p class="soft">Measured with noise on {about}{many}{of}. The intervals hold what the noise and the '
         "choice of these rows may have moved, with a chance of 95% each.</p>"
     )
-    yield from _confusion(model, known.get("confusion", ()))
+    yield from _confusion(model, figures.get("confusion", ()))
 
 
 def _confusion(model, cells):
@@ -295,12 +295,12 @@ def _round_up(number: Decimal, digits: int) -> str:
 
 def _reliability(model) -> Iterable[str]:
     """Yield how often predictions came true: on rows that the model never saw, or else by the counts it released."""
-    known = getattr(model, "figures_", {}).get("reliability")
-    if known:
+    bins = getattr(model, "figures_", {}).get("reliability")
+    if bins:
         what, rows = str(model.classes_[-1]), "rows that it never saw"
         points = [
             Dot(what, *(min(max(float(each.get(name, 0)), 0.0), 1.0) for name in ("said", "value", "low", "high")))
-            for each in known
+            for each in bins
         ]
         new = ""
     else:
@@ -317,7 +317,7 @@ def _reliability(model) -> Iterable[str]:
         else ""
     )
     heading = "Whether its probabilities come true"
-    yield f"<h2>{heading}{'' if known else ', on rows that it learned from'}</h2>"
+    yield f"<h2>{heading}{'' if bins else ', on rows that it learned from'}</h2>"
     yield (
         f'<p class="soft">Across: the probability that it gives to {of}. Upwards: the share of {rows} for which that '
         f"came true, with an interval for the noise and the choice of rows. On the dashed line both are the same."

@@ -32,13 +32,13 @@ _STEPS = (0.5, 1.0, 2.0, -1.0)  # of the score, for which probabilities are give
 _CROWDED = 0.6  # bins are drawn equally wide if this share of them is in a tenth of the range
 
 
-def panels(model: Any, found: list[Term]) -> Iterable[str]:
+def panels(model: Any, all_terms: list[Term]) -> Iterable[str]:
     """Yield the model as pieces of HTML: its terms, if it has some."""
     if hasattr(model, "rules_"):
         yield "<h2>The rules: the first that holds decides</h2>"
         yield from _rules(model)
     elif code_columns(model) is not None and hasattr(model, "terms"):
-        yield from _curves(model, found)
+        yield from _curves(model, all_terms)
         yield from _trees(model)
     elif hasattr(type(model), "coef_") or hasattr(model, "coef_"):
         yield "<h2>The largest weights</h2>"
@@ -86,13 +86,13 @@ def _rules(model):
 # ---- curves ----------------------------------------------------------------------------------------------------------
 
 
-def _curves(model, found: list[Term]) -> Iterable[str]:
+def _curves(model, all_terms: list[Term]) -> Iterable[str]:
     """Yield a panel for each column, all of the same scale; columns that may be nothing but noise are only named."""
-    classes, scale = model.classes_, Scale.of([term.weights[term.told] for term in found])
+    classes, scale = model.classes_, Scale.of([term.weights[term.told] for term in all_terms])
     yield "<h2>What each column adds to the score</h2>"
     yield f"<p>{_reading(model)}</p>"
     notes = []
-    if found and found[0].noise is not None:
+    if all_terms and all_terms[0].noise is not None:
         notes.append(
             "Shaded bands and grey whiskers show privacy noise only, two standard deviations of it, not the error from "
             "having few rows."
@@ -103,7 +103,7 @@ def _curves(model, found: list[Term]) -> Iterable[str]:
             "Grey columns below a curve show where the rows lie, and percentages the share of rows with a value, both "
             "by noisy counts."
         )
-    if any(isinstance(term, PairTerm) for term in found):
+    if any(isinstance(term, PairTerm) for term in all_terms):
         notes.append(
             "A map shows what two columns add together, beside what each adds: blue speaks as above 0 does, red as "
             "below."
@@ -123,14 +123,14 @@ def _curves(model, found: list[Term]) -> Iterable[str]:
     )
     yield f'<p class="soft">{" ".join(notes)}</p>'
     named = sensitive_columns(model)
-    clear = [term for term in found if term.clear or term.column.name in named]
+    clear = [term for term in all_terms if term.clear or term.column.name in named]
     ends = np.cumsum([term.column.bins if term.column.ordered else _BAR * min(term.column.size, 12) for term in clear])
-    drawn = _first(
+    pictures = _first(
         (_panel(term, scale, len(classes), end <= _POINTED, counted) for term, end in zip(clear, ends, strict=True)),
         _DRAWN,
     )
-    pale = lost_in_noise(found)
-    yield f'<div class="terms">{"".join(drawn)}</div>'
+    pale = lost_in_noise(all_terms)
+    yield f'<div class="terms">{"".join(pictures)}</div>'
     if pale:
         names = ", ".join(map(escape, pale))
         names = names if len(names) <= _MOST_LETTERS else names[: names.rfind(",", 0, _MOST_LETTERS)] + " and others"
@@ -139,19 +139,19 @@ def _curves(model, found: list[Term]) -> Iterable[str]:
             f'<p class="soft">The model {also}uses these columns, whose effects are not clear of noise: {names}. '
             "Leave a column out of the table if it must have no effect.</p>"
         )
-    if len(drawn) < len(clear):
-        yield f'<p class="soft">Another {len(clear) - len(drawn):,} matter less than these, and are not drawn.</p>'
+    if len(pictures) < len(clear):
+        yield f'<p class="soft">Another {len(clear) - len(pictures):,} matter less than these, and are not drawn.</p>'
 
 
 def _first(pieces, letters):
     """Return the first piece, and those after it that have at most so many letters together with it."""
-    kept, size = [], 0
+    first, size = [], 0
     for piece in pieces:
         size += len(piece)
-        if kept and size > letters:
+        if first and size > letters:
             break
-        kept.append(piece)
-    return kept
+        first.append(piece)
+    return first
 
 
 def _reading(model):
@@ -190,33 +190,33 @@ def _trees(model) -> Iterable[str]:
     """Yield the leaves of trees that move scores most and are clear of noise."""
     if getattr(model, "trees_", None) is None:
         return
-    found = leaves(model)
+    all_leaves = leaves(model)
     yield "<h2>What columns add together</h2>"
     yield (
-        f'<p class="soft">Beside its columns, the score has {len(model.trees_.asked):,} trees, drawn at random from '
-        "what was released. Each adds a number for the combination of values that a row has. "
-        f"{_asked_together(model)}"
+        f'<p class="soft">Beside its columns, the score has {len(model.trees_.questions):,} trees, drawn at random '
+        "from what was released. Each adds a number for the combination of values that a row has. "
+        f"{_pairs_of_trees(model)}"
     )
-    if not found:
+    if not all_leaves:
         yield "No single combination is clear of noise.</p>"
         return
-    yield f"These combinations move the scores of rows most, of {len(found):,} that are clear of noise.</p>"
+    yield f"These combinations move the scores of rows most, of {len(all_leaves):,} that are clear of noise.</p>"
     two = len(model.classes_) == 2
     rows = [
         (" and ".join(leaf.conditions) or "any row", f"{leaf.weight:+.2f}" + ("" if two else f" for {leaf.label}"))
-        for leaf in found[:_MOST_LEAVES]
+        for leaf in all_leaves[:_MOST_LEAVES]
     ]
     yield plain_table("the combinations", ("rows with", "add to the score"), rows)
 
 
-def _asked_together(model):
+def _pairs_of_trees(model):
     """Return which columns most trees ask together, as a sentence; nothing if no tree asks two."""
     forest, columns = model.trees_, code_columns(model) or ()
-    asked = ({forest.orders[order][0] for order in tree} for tree in forest.asked)
-    counts = Counter(pair for tree in asked for pair in combinations(sorted(tree), 2))
+    questions = ({forest.orders[order][0] for order in tree} for tree in forest.questions)
+    counts = Counter(pair for tree in questions for pair in combinations(sorted(tree), 2))
     most = sorted(counts.items(), key=lambda each: (-each[1], each[0]))[:_TOGETHER]
-    told = [f"{columns[a].name} and {columns[b].name} (in {n:,})" for (a, b), n in most]
-    return f"Most trees ask together: {escape('; '.join(told))}. " if told else ""
+    pairs = [f"{columns[a].name} and {columns[b].name} (in {n:,})" for (a, b), n in most]
+    return f"Most trees ask together: {escape('; '.join(pairs))}. " if pairs else ""
 
 
 def sensitive_columns(model: Any) -> list[str]:
@@ -249,19 +249,19 @@ def what_matters(model: Any, ranked: list[Effect], rows: DrawnRows | None) -> It
     lines = []
     for each in ranked:
         width = f'<div class="bar{"" if each.clear else " dim"}" style="width:{100 * each.size / most:.0f}%"></div>'
-        shown = [f"{value:.1%}" for value in (each.moved, each.changed) if value is not None]
-        cells = [f'<td class="n">{text}{width if k == 0 else ""}</td>' for k, text in enumerate(shown)]
+        texts = [f"{value:.1%}" for value in (each.moved, each.changed) if value is not None]
+        cells = [f'<td class="n">{text}{width if k == 0 else ""}</td>' for k, text in enumerate(texts)]
         if own:
             cells.append(f'<td class="n">{each.own:.2f} ({each.low:.2f} to {each.high:.2f})</td>')
             cells.append(f"<td>{'' if each.clear else 'not clear of noise'}</td>")
         lines.append(f'<tr><th scope="row">{escape(each.name)}</th>{"".join(cells)}</tr>')
     yield _table("the columns by their effects", head, lines[:_RANKED])
     if len(lines) > _RANKED:
-        shown = _first(lines[_RANKED:], _LISTED)
-        more = _table("the other columns by their effects", head, shown)
+        texts = _first(lines[_RANKED:], _LISTED)
+        more = _table("the other columns by their effects", head, texts)
         yield f"<details><summary>{len(lines) - _RANKED:,} more columns, which matter less</summary>{more}</details>"
-        if len(shown) < len(lines) - _RANKED:
-            yield f'<p class="soft">and {len(lines) - _RANKED - len(shown):,} more that matter less</p>'
+        if len(texts) < len(lines) - _RANKED:
+            yield f'<p class="soft">and {len(lines) - _RANKED - len(texts):,} more that matter less</p>'
     yield from _sensitive(model, {each.name: each for each in ranked}, rows)
 
 
@@ -274,7 +274,7 @@ def _sensitive(model, effects, rows):
     for name in names:
         each = effects.get(name)
         if each is None:
-            told = "is no column of the model: no prediction depends on it, but on columns that may go with it."
+            text = "is no column of the model: no prediction depends on it, but on columns that may go with it."
         else:
             changed, mean, most = switches(model, name, rows)
             moved = (
@@ -282,13 +282,13 @@ def _sensitive(model, effects, rows):
                 if mean is None
                 else f", and moves their probabilities by {mean:.1%} in the mean, and that of one of them by {most:.1%}"
             )
-            told = f"another value changes the predicted class of {changed:.1%} of the {rows.n:,} drawn rows{moved}."
+            text = f"another value changes the predicted class of {changed:.1%} of the {rows.n:,} drawn rows{moved}."
             if each.furthest is not None:
-                told += f" For no row at all it moves the score by more than {_above(each.furthest)}."
+                text += f" For no row at all it moves the score by more than {_above(each.furthest)}."
             if not each.clear:
-                told += " The effects are not clear of noise."
-            told += " Which other columns go with it was not released."
-        yield f"<li><strong>{escape(name)}</strong>: {told}</li>"
+                text += " The effects are not clear of noise."
+            text += " Which other columns go with it was not released."
+        yield f"<li><strong>{escape(name)}</strong>: {text}</li>"
     yield "</ul>"
 
 
@@ -308,7 +308,7 @@ def _values(term: Term) -> str:
     """Return the values of a picture as a table to unfold: all of them, or as many as a table shows, evenly chosen."""
     codes = term.told
     if term.column.ordered and not isinstance(term, PairTerm):
-        first, last = _held(term)
+        first, last = _codes_present(term)
         codes = np.arange(first, last + 1)
     some = (
         codes[np.unique(np.linspace(0, len(codes) - 1, min(len(codes), _VALUES)).astype(int))] if len(codes) else codes
@@ -348,7 +348,7 @@ def _picture(term: Term, scale: Scale, pointed: bool, counted: bool) -> str:
     if column.missing is not None:
         deviation = 0.0 if noise is None else float(noise[column.missing])
         missing = float(term.weights[column.missing]), deviation
-    first, last = _held(term)
+    first, last = _codes_present(term)
     of_bins = slice(first, last + 1)
     return steps(
         _axis(column, first, last),
@@ -362,7 +362,7 @@ def _picture(term: Term, scale: Scale, pointed: bool, counted: bool) -> str:
     )
 
 
-def _held(term):
+def _codes_present(term):
     """Return the first and the last bin to draw: bins towards the ends are left out until rows are clear of noise.
 
     So an axis ends where rows end, and not at a technical bound. If none are clear of noise, those of the known range
@@ -386,8 +386,8 @@ def _axis(column: CodeColumn, first: int, last: int) -> Axis:
     middle = np.abs(places - 0.5).argmin()
     if counts.max() > _CROWDED * bins and bins > 4:
         places, middle = np.arange(bins + 1) / bins, bins // 2
-    shown = [0, int(middle), bins] if 0.25 < places[middle] < 0.75 else [0, bins]
-    return Axis(places, [(float(places[k]), _short(column, float(ends[k]))) for k in shown], column.name)
+    places_of_labels = [0, int(middle), bins] if 0.25 < places[middle] < 0.75 else [0, bins]
+    return Axis(places, [(float(places[k]), _short(column, float(ends[k]))) for k in places_of_labels], column.name)
 
 
 def _short(column: CodeColumn, end: float) -> str:
@@ -438,8 +438,8 @@ def columns_table(model: Any) -> Iterable[str]:
     encoder = getattr(model, "encoder_", None)
     if encoder is None:
         return
-    schema, found, other = encoder.schema_, getattr(encoder, "found_", {}), getattr(encoder, "other_", {})
-    if not found:
+    schema, facts, other = encoder.schema_, getattr(encoder, "found_", {}), getattr(encoder, "other_", {})
+    if not facts:
         yield "<h2>What was declared about the table</h2>"
     else:
         yield "<h2>What was declared or discovered about the table</h2>"
@@ -447,11 +447,11 @@ def columns_table(model: Any) -> Iterable[str]:
             '<p class="soft">What was discovered was read off the rows privately: the claim covers it. The rest was '
             "declared. Cells of columns that were discovered may be missing.</p>"
         )
-    lines = (column_line(column, found.get(column.name), other.get(column.name)) for column in schema.columns)
+    lines = (column_line(column, facts.get(column.name), other.get(column.name)) for column in schema.columns)
     ignored = ((name, "", "left out") for name in schema.ignore)
-    kept = _first(map(_line, islice(chain(lines, ignored), MOST_COLUMNS)), _LISTED)
-    yield _table("the columns", ("column", "what it holds", "how it is known"), kept)
-    more = len(schema.columns) + len(schema.ignore) - len(kept)
+    lines_shown = _first(map(_line, islice(chain(lines, ignored), MOST_COLUMNS)), _LISTED)
+    yield _table("the columns", ("column", "what it holds", "how it is known"), lines_shown)
+    more = len(schema.columns) + len(schema.ignore) - len(lines_shown)
     if more:
         yield f'<p class="soft">and {more:,} more columns</p>'
 

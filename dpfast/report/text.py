@@ -30,19 +30,19 @@ def summary(model: Any) -> str:
 
 
 def _by_column(every, classes):
-    two, found = len(classes) == 2, [term for term in every if term.clear] or every
-    names = [term.column.name + ("" if two else f" for {term.label}") for term in found[:_MOST_TERMS]]
+    two, all_terms = len(classes) == 2, [term for term in every if term.clear] or every
+    names = [term.column.name + ("" if two else f" for {term.label}") for term in all_terms[:_MOST_TERMS]]
     sides = [f"most for {label}" for label in classes[::-1]] if two else ["most for it", "most against it"]
     width = max(map(len, names), default=0)
     yield BENT
-    if not found[0].clear:
+    if not all_terms[0].clear:
         yield "no column is clear of noise; noise alone may have made these:"
-    for name, term in zip(names, found, strict=False):
+    for name, term in zip(names, all_terms, strict=False):
         extremes = "; ".join(f"{side}: {end}" for side, end in zip(sides, term.ends(), strict=True))
         yield f"{name:{width}}  moves the score by {term.importance:.2f} on average; {extremes}"
-    if len(found) > _MOST_TERMS:
-        yield f"and {len(found) - _MOST_TERMS:,} columns that matter less"
-    if found[0].clear and (noise := lost_in_noise(every)):
+    if len(all_terms) > _MOST_TERMS:
+        yield f"and {len(all_terms) - _MOST_TERMS:,} columns that matter less"
+    if all_terms[0].clear and (noise := lost_in_noise(every)):
         yield f"used, with effects that are not clear of noise: {listed(noise)}"
 
 
@@ -50,23 +50,23 @@ def _by_leaf(model):
     """Yield the number of trees, and the leaves that move scores most and are clear of noise."""
     if getattr(model, "trees_", None) is None:
         return
-    found = leaves(model)
-    yield f"{len(model.trees_.asked)} random trees of depth {model.trees_.depth} add what columns say together" + (
-        "; no single leaf is clear of noise" if not found else ":"
+    all_leaves = leaves(model)
+    yield f"{len(model.trees_.questions)} random trees of depth {model.trees_.depth} add what columns say together" + (
+        "; no single leaf is clear of noise" if not all_leaves else ":"
     )
-    for leaf in found[:_MOST_LEAVES]:
+    for leaf in all_leaves[:_MOST_LEAVES]:
         yield f"  {leaf}" + ("" if len(model.classes_) == 2 else f" for {leaf.label}")
 
 
 def lines_of_discovery(encoder: Any) -> list[str]:
     """Return a heading, and a line for what was discovered of each column; nothing if all columns were declared."""
-    found = getattr(encoder, "found_", {})
-    if not found:
+    facts = getattr(encoder, "found_", {})
+    if not facts:
         return []
-    columns = [column for column in encoder.schema_.columns if column.name in found]
+    columns = [column for column in encoder.schema_.columns if column.name in facts]
     lines = ["discovered privately:"]
     for column in columns[:MOST_COLUMNS]:
-        name, holds, _ = column_line(column, found[column.name], encoder.other_.get(column.name))
+        name, holds, _ = column_line(column, facts[column.name], encoder.other_.get(column.name))
         lines.append(visible(f"  {name}: {holds}"))
     return lines + [f"  and {len(columns) - MOST_COLUMNS:,} more columns"] * (len(columns) > MOST_COLUMNS)
 
@@ -76,24 +76,24 @@ def column_line(column: Any, facts: Any, other: Any) -> tuple[str, str, str]:
 
     `facts` are what was discovered of it, or None; `other` is the share of rows with other cells.
     """
-    made = column.code_columns()
+    codes = column.code_columns()
     if facts is None:
-        known = "declared"
+        source = "declared"
     elif facts == ["cells"]:
-        known = "discovered"
+        source = "discovered"
     else:
-        known = f"discovered: {', '.join(facts)}"
-    holds = "; ".join(_holds(each) for each in made if len(made) == 1 or each.ordered or each.values)
+        source = f"discovered: {', '.join(facts)}"
+    holds = "; ".join(_holds(each) for each in codes if len(codes) == 1 or each.ordered or each.values)
     if other == 1:
-        bins = [f"{each.bins:,} default bins" for each in made if each.ordered and each.bins > 1]
-        groups = [f"{each.other} groups of values" for each in made if each.other > 1]
+        bins = [f"{each.bins:,} default bins" for each in codes if each.ordered and each.bins > 1]
+        groups = [f"{each.other} groups of values" for each in codes if each.other > 1]
         read = f"read by {' and '.join([*bins, *groups])}" if bins or groups else "only missing cells are told apart"
         holds = f"too few rows to discover its values; {read}"
     elif other:
         holds += f"; other cells: about {other:.1%} of the rows"
     if facts != ["cells"]:
-        known += "; cells may be missing" if any(each.nullable for each in made) else "; no cell is missing"
-    return column.name, holds, known
+        source += "; cells may be missing" if any(each.nullable for each in codes) else "; no cell is missing"
+    return column.name, holds, source
 
 
 def _holds(column: CodeColumn) -> str:

@@ -67,21 +67,21 @@ def leaves(model: Any) -> list[Leaf]:
     forest, columns = getattr(model, "trees_", None), code_columns(model)
     if forest is None or columns is None:
         return []
-    trees, size = len(forest.asked), forest.sizes[0]
+    trees, size = len(forest.questions), forest.sizes[0]
     start = sum(each.size for each in (*columns, *getattr(model, "interactions_", ())))
     labels = model.classes_ if len(model.coef_) > 1 else model.classes_[1:]
     shape = trees, size
     shares = getattr(model, "code_shares_", np.full(model.coef_.shape[1], 1 / size))[start:].reshape(shape)
     reach = float(-special.ndtri(_LUCK / 2 / (trees * size)))
-    found = []
+    all_leaves = []
     for k, label in enumerate(labels.tolist()):
         noise = model.coef_noise_[k, start:].reshape(shape) if hasattr(model, "coef_noise_") else np.zeros(shape)
         weights = model.coef_[k, start:].reshape(shape)
         weights = weights - np.array([reals.dot(*each) for each in zip(shares, weights, strict=True)])[:, np.newaxis]
         for t, leaf in np.argwhere((np.abs(weights) > reach * noise) & (shares > 0)).tolist():
-            told = float(weights[t, leaf]), float(noise[t, leaf]), float(shares[t, leaf])
-            found.append(Leaf(_conditions(forest, t, leaf, columns), label, *told))
-    return sorted(found, key=lambda leaf: -leaf.importance)
+            numbers = float(weights[t, leaf]), float(noise[t, leaf]), float(shares[t, leaf])
+            all_leaves.append(Leaf(_conditions(forest, t, leaf, columns), label, *numbers))
+    return sorted(all_leaves, key=lambda leaf: -leaf.importance)
 
 
 def _conditions(forest, t, leaf, columns):
@@ -90,7 +90,7 @@ def _conditions(forest, t, leaf, columns):
     node = 0
     for level in reversed(range(forest.depth)):
         yes = leaf >> level & 1
-        column, places = forest.orders[forest.asked[t][node]]
+        column, places = forest.orders[forest.questions[t][node]]
         above = np.array(places) > forest.thresholds[t][node]
         left[column] = left.get(column, np.ones(len(places), bool)) & (above if yes else ~above)
         node = 2 * node + 1 + yes
@@ -108,10 +108,10 @@ def _condition(column: CodeColumn, codes: np.ndarray) -> str:
         if not len(bins):
             return f"{column.name} is missing"
         edges = column.edges or ()
-        kept = [edges[bins[0] - 1]] if bins[0] else []
-        kept += [edges[bins[-1]]] if bins[-1] < len(edges) else []
-        whole = replace(column, edges=tuple(kept), nullable=False, whole=False)
-        text = whole.meaning(int(bins[0] > 0)) if kept else "known"
+        bounds = [edges[bins[0] - 1]] if bins[0] else []
+        bounds += [edges[bins[-1]]] if bins[-1] < len(edges) else []
+        whole = replace(column, edges=tuple(bounds), nullable=False, whole=False)
+        text = whole.meaning(int(bins[0] > 0)) if bounds else "known"
         return f"{column.name} {text}" + (" or missing" if missing else "")
     few = codes if codes.sum() <= column.size - codes.sum() else ~codes
     names = [column.meaning(code) for code in np.flatnonzero(few).tolist()]

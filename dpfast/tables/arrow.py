@@ -115,8 +115,8 @@ class Frame:
         """Return a column whose cells are equal only if they are the same; identities, if it has no type."""
         if not self.is_untyped(name):
             return self.column(name)
-        index, known = self.identities(name)
-        return pa.array(known, _TEXT).take(pa.array(index, mask=index < 0))
+        index, identities = self.identities(name)
+        return pa.array(identities, _TEXT).take(pa.array(index, mask=index < 0))
 
     def identities(self, name: str, marks: tuple = ()) -> tuple[np.ndarray, list]:
         """Return a column as numbers of its distinct cells, int32 with -1 for missing, and their identities.
@@ -154,9 +154,9 @@ class Frame:
         categories = getattr(getattr(values, "dtype", None), "categories", None)
         if categories is not None and _objects(categories):
             array_of(name, categories)  # refuses several kinds
-        if hasattr(held := getattr(values, "array", None), "__arrow_array__"):
-            values = held  # which Arrow takes from a series after it has asked that for other things
-        elif held is not None and isinstance(values.dtype, np.dtype) and values.dtype.kind in "biuf":
+        if hasattr(storage := getattr(values, "array", None), "__arrow_array__"):
+            values = storage  # which Arrow takes from a series after it has asked that for other things
+        elif storage is not None and isinstance(values.dtype, np.dtype) and values.dtype.kind in "biuf":
             values = np.asarray(values)
         try:
             return _in_one_chunk(pa.array(values, from_pandas=True))
@@ -171,11 +171,11 @@ def header_of(table: Any) -> dict[str, pa.DataType]:
     if hasattr(table, "iloc") and hasattr(table, "columns"):
         table = getattr(table, "_meta", table).iloc[:0]
         frame, types = Frame(table), {}  # of columns without rows, whose type follows from that of pandas
-        known = [*zip(frame.names, table.dtypes, strict=True)]
-        for name, dtype in known:
+        columns = [*zip(frame.names, table.dtypes, strict=True)]
+        for name, dtype in columns:
             if dtype not in types:
                 types[dtype] = frame.column(name).type
-        return {name: types[dtype] for name, dtype in known}
+        return {name: types[dtype] for name, dtype in columns}
     if isinstance(table, Mapping):
         Frame(table)  # refuses columns of several lengths
         table = {name: column[:0] for name, column in table.items()}
@@ -211,9 +211,9 @@ def numbers(name: str, array: pa.Array, marks: tuple = ()) -> np.ndarray:
         array = pc.ascii_trim(_without(array, marks), characters=_BLANKS)
         array = _cast(name, _without(array, marks), pa.float64(), "holds text where a number is declared")
         return _replace_marks(_floats(array), marks)
-    if any(known(array.type) for known in TIME_TYPES):
+    if any(is_type(array.type) for is_type in TIME_TYPES):
         return _replace_marks(seconds_or_hours(array), marks)
-    if not any(known(array.type) for known in (*NUMBER_TYPES, pa.types.is_null)):
+    if not any(is_type(array.type) for is_type in (*NUMBER_TYPES, pa.types.is_null)):
         raise Fault(name, f"holds {array.type} where numbers are declared")
     if pa.types.is_boolean(array.type):
         array = array.cast(pa.uint8())
@@ -251,10 +251,10 @@ def identities(name: str, array: pa.Array, marks: tuple = ()) -> tuple[np.ndarra
 def _place(name, row, value, marks, place):
     """Return the number of the identity of a cell, a new one if it is the first of its kind; -1 if it is missing."""
     try:
-        known = identity(value)
+        key = identity(value)
     except TypeError as error:
         raise Fault(name, f"holds {error}", row) from None
-    return -1 if known is None or plain(known).strip() in marks else place.setdefault(known, len(place))
+    return -1 if key is None or plain(key).strip() in marks else place.setdefault(key, len(place))
 
 
 def cells(name: str, array: pa.Array, marks: tuple = ()) -> tuple[np.ndarray, list]:
@@ -305,7 +305,7 @@ def days(name: str, array: pa.Array, format: str | None, marks: tuple = ()) -> n
     Of numbers, `format` says what they count, or how their digits make a date.
     """
     array = _plain(array)
-    if format is not None and any(known(array.type) for known in (pa.types.is_integer, pa.types.is_floating)):
+    if format is not None and any(is_type(array.type) for is_type in (pa.types.is_integer, pa.types.is_floating)):
         if format in NUMBERED:
             return days_of_numbers(numbers(name, array, marks), format)
         array = _whole(name, array).cast(_TEXT)
@@ -323,7 +323,7 @@ def days(name: str, array: pa.Array, format: str | None, marks: tuple = ()) -> n
             if lost.size:
                 raise Fault(name, f"holds no date as {format}", int(lost[0]))
             array = parsed
-    elif not any(known(array.type) for known in DAY_TYPES) and not pa.types.is_null(array.type):
+    elif not any(is_type(array.type) for is_type in DAY_TYPES) and not pa.types.is_null(array.type):
         raise Fault(name, f"holds {array.type} where dates are declared")
     return _floats(array.cast(pa.date32(), safe=False).cast(pa.int32()).cast(pa.float64()))
 
@@ -354,8 +354,8 @@ def rows_of(table: pa.Table | pa.RecordBatch | pa.Array | pa.ChunkedArray, rows:
     """Return these rows of a table or a column of Arrow, with text in the type of which rows can be taken."""
     if not hasattr(table, "schema"):
         return (table.cast(_TEXT) if pa.types.is_string_view(table.type) else table).take(rows)
-    known = [each.with_type(_TEXT) if pa.types.is_string_view(each.type) else each for each in table.schema]
-    return table.cast(pa.schema(known, table.schema.metadata)).take(rows)
+    fields = [each.with_type(_TEXT) if pa.types.is_string_view(each.type) else each for each in table.schema]
+    return table.cast(pa.schema(fields, table.schema.metadata)).take(rows)
 
 
 def _plain(array):
@@ -444,28 +444,28 @@ class IntegerStore:
 
     def __init__(self, storage: Any, widen: Callable[[np.ndarray, np.dtype], np.ndarray] = np.ndarray.astype):
         self._storage, self._widen, self._n = storage, widen, 0
-        self._kept: list[Any] = []
+        self._pieces: list[Any] = []
         self._dtype = np.dtype(np.int8)
 
     def append(self, rows: np.ndarray) -> None:
         """Append integers, which are kept in their type or in that of earlier ones, whichever is wider."""
         dtype = np.promote_types(self._dtype, rows.dtype)
-        if not self._kept or dtype != self._dtype:
+        if not self._pieces or dtype != self._dtype:
             self._dtype = dtype
-            self._kept.append(self._storage(dtype))
-        self._kept[-1].append(self._as_wide(rows))
+            self._pieces.append(self._storage(dtype))
+        self._pieces[-1].append(self._as_wide(rows))
         self._n += len(rows)
 
     def _as_wide(self, rows):
         return rows if rows.dtype == self._dtype else self._widen(rows, self._dtype)
 
     def read_all(self) -> np.ndarray:
-        if len(self._kept) != 1:
-            joined, several, self._kept = self._storage.of(self._n)(self._dtype), self._kept[::-1], []
+        if len(self._pieces) != 1:
+            joined, several, self._pieces = self._storage.of(self._n)(self._dtype), self._pieces[::-1], []
             while several:
                 joined.append(self._as_wide(several.pop().read_all()))
-            self._kept = [joined]
-        return self._kept[0].read_all()
+            self._pieces = [joined]
+        return self._pieces[0].read_all()
 
 
 def _widen_cells(compact, dtype):
@@ -539,7 +539,7 @@ class UnitStore:
 
     def __init__(self, name: str, storage: Callable):
         self.name, self._storage = name, storage
-        self._kept: Any = None
+        self._store: Any = None
         self._kind = ""
 
     def read(self, array: pa.Array) -> Any:
@@ -559,16 +559,16 @@ class UnitStore:
     def append(self, read: Any) -> None:
         """Append a result of `read`; refuse another type than that of earlier rows, with which units could merge."""
         kind = "texts" if isinstance(read, tuple) else str(read.dtype)
-        if self._kept is None:
-            self._kept = TextStore(self._storage) if isinstance(read, tuple) else self._storage(read.dtype)
+        if self._store is None:
+            self._store = TextStore(self._storage) if isinstance(read, tuple) else self._storage(read.dtype)
             self._kind = kind
         if kind != self._kind:
             raise Fault(self.name, f"says whose each row is, and must be of one type: {kind} here, {self._kind} before")
-        self._kept.append(read)
+        self._store.append(read)
 
     def read_all(self) -> np.ndarray:
         """Return a number for each row, the same for rows of one unit."""
-        if self._kept is None:
+        if self._store is None:
             return np.empty(0, np.int64)
-        whole = self._kept.read_all()
+        whole = self._store.read_all()
         return whole[0] if isinstance(whole, tuple) else whole

@@ -29,11 +29,11 @@ def reads_of(name: str, kind: pa.DataType) -> str:
         kind = _ordinary_type(kind.value_type)
     if pa.types.is_integer(kind):
         return "integer"
-    if pa.types.is_floating(kind) or pa.types.is_decimal(kind) or any(known(kind) for known in TIME_TYPES):
+    if pa.types.is_floating(kind) or pa.types.is_decimal(kind) or any(is_type(kind) for is_type in TIME_TYPES):
         return "number"
-    if any(known(kind) for known in DAY_TYPES):
+    if any(is_type(kind) for is_type in DAY_TYPES):
         return "date"
-    if any(known(kind) for known in _TEXT_TYPES):
+    if any(is_type(kind) for is_type in _TEXT_TYPES):
         return "text"
     raise Fault(
         name, f"holds {kind}, which is no number, text, date, time or truth value: make it one, or leave it out"
@@ -109,8 +109,8 @@ def seconds_or_hours(array: pa.Array) -> np.ndarray:
 
 def has_types_of_pandas(schema: pa.Schema) -> bool:
     """Return whether a schema has periods or intervals of pandas that Arrow does not know yet; then make them known."""
-    known = [each.metadata or {} for each in schema]
-    if not any(each.get(b"ARROW:extension:name", b"").startswith(b"pandas.") for each in known):
+    metadata = [each.metadata or {} for each in schema]
+    if not any(each.get(b"ARROW:extension:name", b"").startswith(b"pandas.") for each in metadata):
         return False
     import pandas as pd
 

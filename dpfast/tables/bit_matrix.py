@@ -224,12 +224,12 @@ class BitMatrix:
 
 def _check_words(what, words, name, entries):
     """Return packed words that nobody else can change; refuse words that are not packed as by `bits.pack`."""
-    wanted = f"{what} must be a C-contiguous ndarray of uint64, {bits.words(entries)} words for each {name}={entries}"
+    demand = f"{what} must be a C-contiguous ndarray of uint64, {bits.words(entries)} words for each {name}={entries}"
     if not isinstance(words, np.ndarray) or words.dtype != np.uint64 or words.ndim != 2:
-        seen = f"{words.dtype} {words.shape}" if isinstance(words, np.ndarray) else type(words).__name__
-        raise TypeError(f"{wanted}, got {seen}")
+        kind = f"{words.dtype} {words.shape}" if isinstance(words, np.ndarray) else type(words).__name__
+        raise TypeError(f"{demand}, got {kind}")
     if not words.flags.c_contiguous or words.shape[1] != bits.words(entries):
-        raise ValueError(f"{wanted}, got shape {words.shape}, strides {words.strides}")
+        raise ValueError(f"{demand}, got shape {words.shape}, strides {words.strides}")
     words = own(words)
     if entries % 64 and (words[:, -1] >> np.uint64(entries % 64)).any():
         raise ValueError(f"{what} must be zero past {name}={entries}, some have bits there")
@@ -277,9 +277,9 @@ def _as_bits(values, names=None):
     return ones
 
 
-def _places(X, chosen):
+def _places(X, columns):
     """Return the row pointers and the indices of the chosen stored entries of a sparse matrix."""
-    return np.concatenate([[0], np.cumsum(chosen)])[X.indptr], X.indices[chosen]
+    return np.concatenate([[0], np.cumsum(columns)])[X.indptr], X.indices[columns]
 
 
 def _frame_values(X, block):

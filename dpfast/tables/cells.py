@@ -296,18 +296,18 @@ def _read(codes: np.ndarray, array: pa.Array, some: np.ndarray, read: Callable[[
 def _numbers_in_a_form(array: pa.Array) -> np.ndarray:
     """Return the codes of texts with further forms of numbers, MISSING for others."""
     codes = np.full(len(array), MISSING, np.int64)
-    found = pc.match_substring_regex(array, NUMBER)
-    if found.true_count:
-        codes[found.to_numpy(zero_copy_only=False)] = number_codes(_each(number_of, array.filter(found)))
+    matches = pc.match_substring_regex(array, NUMBER)
+    if matches.true_count:
+        codes[matches.to_numpy(zero_copy_only=False)] = number_codes(_each(number_of, array.filter(matches)))
     return codes
 
 
 def _dates_in_a_form(array: pa.Array) -> np.ndarray:
     """Return the codes of texts with further forms of dates, MISSING for others."""
-    found = np.array([*map(may_be_date, array.to_pylist())])
+    matches = np.array([*map(may_be_date, array.to_pylist())])
     codes = np.full(len(array), MISSING, np.int64)
-    if found.any():
-        codes[found] = date_codes(days_of(array.filter(pa.array(found))))
+    if matches.any():
+        codes[matches] = date_codes(days_of(array.filter(pa.array(matches))))
     return codes
 
 

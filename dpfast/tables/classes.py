@@ -34,41 +34,41 @@ def read_classes(classes: ArrayLike, of_type: str | None = None) -> np.ndarray:
         names = " and ".join(sorted(kind.__name__ for kind in kinds))
         raise ValueError(f"classes must hold labels of one kind, got a list of {names}; give an array of one type")
     classes = as_type(classes, of_type)  # type: ignore[arg-type]
-    held = np.asarray(classes)
-    if held.dtype.kind == "f" and kinds == {Integral}:  # numpy makes floats of 0 and 2**63
+    values = np.asarray(classes)
+    if values.dtype.kind == "f" and kinds == {Integral}:  # numpy makes floats of 0 and 2**63
         whole: Any = classes
         if not all(0 <= each < 1 << 64 for each in whole):
             raise ValueError(f"{HELD}, and no type has all of the classes {[*classes]}")  # type: ignore[misc]
-        held = np.array([*classes], np.uint64)  # type: ignore[misc]
-    if held.ndim != 1:
-        raise ValueError(f"classes must be a list of labels, got shape {held.shape}")
-    lost = next((each for each, kept in zip(classes, held.tolist(), strict=True) if kept != each == each), None)  # type: ignore[arg-type]
+        values = np.array([*classes], np.uint64)  # type: ignore[misc]
+    if values.ndim != 1:
+        raise ValueError(f"classes must be a list of labels, got shape {values.shape}")
+    lost = next((each for each, value in zip(classes, values.tolist(), strict=True) if value != each == each), None)  # type: ignore[arg-type]
     if lost is not None and not isinstance(classes, np.ndarray):
-        raise ValueError(f"classes holds {lost!r}, which an array of {held.dtype} does not hold as it is")
-    known = np.unique(held)
-    if len(known) < len(held):
-        raise ValueError(f"classes must be different labels, got {held.tolist()}")
-    refuse_unsaved(known)
-    return known
+        raise ValueError(f"classes holds {lost!r}, which an array of {values.dtype} does not hold as it is")
+    distinct = np.unique(values)
+    if len(distinct) < len(values):
+        raise ValueError(f"classes must be different labels, got {values.tolist()}")
+    refuse_unsaved(distinct)
+    return distinct
 
 
-def refuse_unsaved(known: np.ndarray) -> None:
+def refuse_unsaved(classes: np.ndarray) -> None:
     """Refuse labels that the file of a model cannot hold, since a model that was paid for could not be saved."""
-    kind, size = known.dtype.kind, known.dtype.itemsize
+    kind, size = classes.dtype.kind, classes.dtype.itemsize
     if kind == "O":
-        held = {type(label) for label in known.tolist()} == {str}
+        can_be_saved = {type(label) for label in classes.tolist()} == {str}
     else:
-        held = kind in "biuU" or (kind == "f" and size <= 8 and bool(np.isfinite(known).all()))
-    if not held:
+        can_be_saved = kind in "biuU" or (kind == "f" and size <= 8 and bool(np.isfinite(classes).all()))
+    if not can_be_saved:
         raise ValueError(
-            f"{HELD}, got {known.dtype}: a saved model cannot hold others; y.astype(str) makes text of them"
+            f"{HELD}, got {classes.dtype}: a saved model cannot hold others; y.astype(str) makes text of them"
         )
 
 
-def refuse_few(known: np.ndarray, declared: bool) -> None:
+def refuse_few(classes: np.ndarray, declared: bool) -> None:
     """Refuse fewer than two classes."""
-    if len(known) < 2:
-        only = f": {known.tolist()[0]!r}" if declared else ""
+    if len(classes) < 2:
+        only = f": {classes.tolist()[0]!r}" if declared else ""
         raise ValueError(f"y must have at least two classes, got one class only{only}; see classes=")
 
 
@@ -106,15 +106,15 @@ def class_values(identities: Iterable[str]) -> np.ndarray:
 
     Truth values are numbers beside numbers, and all are texts beside texts.
     """
-    known = [*identities]
-    kinds = {each[:2] if each.startswith("\0") else "" for each in known}
-    texts = [plain(each) for each in known]
+    marked = [*identities]
+    kinds = {each[:2] if each.startswith("\0") else "" for each in marked}
+    texts = [plain(each) for each in marked]
     if kinds == {TRUTH}:
         return np.array([text == "true" for text in texts])
-    if not known or not kinds <= {TRUTH, NUMBER}:
+    if not marked or not kinds <= {TRUTH, NUMBER}:
         return np.array(texts) if texts else np.empty(0, str)
     texts = [
-        str(int(text == "true")) if each.startswith(TRUTH) else text for each, text in zip(known, texts, strict=True)
+        str(int(text == "true")) if each.startswith(TRUTH) else text for each, text in zip(marked, texts, strict=True)
     ]
     values = as_type(texts, "integer")
     return np.asarray(as_type(texts, "float") if values is texts else values)
@@ -144,22 +144,22 @@ def class_numbers(identities: Iterable, classes: np.ndarray, rest: int) -> list[
 
     def number(each):
         text = text_of(each)
-        known = plain(text)
-        if known not in place:
-            known = known.strip()
-        if truths and known not in place:
-            known = _TRUTHS.get(known, known.lower())
-        elif text.startswith(TRUTH) and known not in place:
-            known = str(int(known == "true"))
-        return place.get(known, rest)
+        word = plain(text)
+        if word not in place:
+            word = word.strip()
+        if truths and word not in place:
+            word = _TRUTHS.get(word, word.lower())
+        elif text.startswith(TRUTH) and word not in place:
+            word = str(int(word == "true"))
+        return place.get(word, rest)
 
     return [*map(number, identities)]
 
 
 def classes_of_identities(identities: Sequence[str], kind: str | None) -> np.ndarray:
     """Return the published labels as classes, sorted; `kind` is that of `label_kind`."""
-    found = [each for each in identities if not each.endswith("\0")]  # which arrays of text do not keep
-    return np.unique(values_of(found, kind)) if found else np.empty(0, str)
+    names = [each for each in identities if not each.endswith("\0")]  # which arrays of text do not keep
+    return np.unique(values_of(names, kind)) if names else np.empty(0, str)
 
 
 def counts_by_class(counts: Mapping[str, Any], classes: np.ndarray) -> Counter:
@@ -172,9 +172,9 @@ def counts_by_class(counts: Mapping[str, Any], classes: np.ndarray) -> Counter:
     return totals
 
 
-def other_label(found: Mapping[str, float], classes: np.ndarray) -> Any:
+def other_label(rows_of_labels: Mapping[str, float], classes: np.ndarray) -> Any:
     """Return the class that replaces other labels: OTHER_LABEL, or the most frequent one of `found`, rows by class."""
-    most = OTHER_LABEL if OTHER_LABEL in found else max(found, key=lambda text: found[text])
+    most = OTHER_LABEL if OTHER_LABEL in rows_of_labels else max(rows_of_labels, key=lambda text: rows_of_labels[text])
     return next(each for each in classes.tolist() if text_of(each) == most)
 
 

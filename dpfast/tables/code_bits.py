@@ -83,7 +83,7 @@ def bit_count(columns: Sequence[CodeColumn]) -> int:
 def _names_of_bits(columns, names, sizes):
     """Return the name of each bit, and its column, first and last code: int64, shape (bits, 3)."""
     bits = [_bits(*of) for of in zip(columns, sizes, strict=True)]
-    called = [f"{name} {meant}" for name, (all_meant, _) in zip(names, bits, strict=True) for meant in all_meant]
+    called = [f"{name} {meaning}" for name, (all_meant, _) in zip(names, bits, strict=True) for meaning in all_meant]
     of_column = np.repeat(np.arange(len(bits)), [len(spans) for _, spans in bits])
     return called, np.column_stack([of_column, np.concatenate([spans for _, spans in bits])])
 

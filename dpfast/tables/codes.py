@@ -153,9 +153,9 @@ class CodeTable:
             raise ValueError(f"sizes must lie within 1 and {MOST_SIZE}, got {min(sizes)} to {max(sizes)}")
         self.names = None if names is None else [str(name) for name in names]
         self.columns = None if columns is None else tuple(columns)
-        for what, given in (("names", self.names), ("columns", self.columns)):
-            if given is not None and len(given) != len(sizes):
-                raise ValueError(f"{what} must number {len(sizes)}, got {len(given)}")
+        for what, values in (("names", self.names), ("columns", self.columns)):
+            if values is not None and len(values) != len(sizes):
+                raise ValueError(f"{what} must number {len(sizes)}, got {len(values)}")
         labels = range(len(sizes)) if self.names is None else self.names
         arrays = [_as_codes(*column) for column in zip(arrays, sizes, labels, strict=True)]
         lengths = {len(array) for array in arrays}
@@ -349,37 +349,37 @@ class CodeRows:
 
     def with_pairs(self, pairs):
         """Return the rows with one more column for each pair; its codes are the cells, row by row."""
-        made = [np.empty(self.shape[0], np.uint8) for _ in pairs]
+        cells = [np.empty(self.shape[0], np.uint8) for _ in pairs]
 
         def join(part):
             rows, columns = part
-            for pair, out in zip(pairs, made, strict=True):
+            for pair, out in zip(pairs, cells, strict=True):
                 a, b = (_group(columns.columns[j], group) for j, group in zip(pair.columns, pair.groups, strict=True))
                 np.add(a * np.uint8(pair.shape[1]), b, out=out[rows])
 
         for pair in pairs:
-            known = max(pair.columns) < len(self.sizes)
-            if not known or [len(group) for group in pair.groups] != [self.sizes[j] for j in pair.columns]:
+            in_table = max(pair.columns) < len(self.sizes)
+            if not in_table or [len(group) for group in pair.groups] != [self.sizes[j] for j in pair.columns]:
                 raise ValueError(f"columns {pair.columns} of X have other codes than the model's")
         map_blocks(join, self._parts)
-        return self._with(made, [pair.size for pair in pairs])
+        return self._with(cells, [pair.size for pair in pairs])
 
     def with_leaves(self, forest):
         """Return the rows with one more column for each tree; its codes are the leaves."""
         for j, places in forest.orders:
             if j >= len(self.sizes) or len(places) != self.sizes[j]:
                 raise ValueError(f"column {j} of X has other codes than the model's")
-        made = np.empty((len(forest.asked), self.shape[0]), np.uint8)
+        leaves = np.empty((len(forest.questions), self.shape[0]), np.uint8)
 
         def walk(part):
             rows, columns = part
             for some in slices(columns.n, _WALKED):
                 near = columns.part(some.start, some.stop).columns
                 views = [_group(near[j], places) for j, places in forest.orders]
-                made[:, rows.start + some.start : rows.start + some.stop] = forest.leaves(views)
+                leaves[:, rows.start + some.start : rows.start + some.stop] = forest.leaves(views)
 
         map_blocks(walk, self._parts)
-        return self._with(made, forest.sizes)
+        return self._with(leaves, forest.sizes)
 
     def without_rows(self):
         """Return the same columns of codes without rows."""
@@ -387,9 +387,9 @@ class CodeRows:
         rows._set(self._codes.part(0, 0), self.columns)
         return rows
 
-    def _with(self, made, sizes):
+    def _with(self, columns, sizes):
         """Return the rows with further columns of bytes, of these sizes."""
-        arrays = [*self._codes.columns, *map(frozen, made)]
+        arrays = [*self._codes.columns, *map(frozen, columns)]
         rows = CodeRows.__new__(CodeRows)
         rows._set(kernel.Columns(arrays, [*self.sizes, *sizes]), (*self.columns, *[None] * len(sizes)))
         return rows

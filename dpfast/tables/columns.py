@@ -17,7 +17,7 @@ import numpy as np
 
 from dpfast.tables.cells import CodeColumn, fine_cuts, mixed_edges
 from dpfast.tables.dates import NUMBERED
-from dpfast.tables.naming import listed, meant
+from dpfast.tables.naming import hint_of, listed
 
 BINS = 32  # of a numeric column, unless declared
 MOST_CODES = 1 << 16  # of a column, including missing and other
@@ -55,8 +55,8 @@ class Column:
         if not isinstance(self.name, str) or not self.name or "\0" in self.name:
             raise ValueError(f"a column must have a name, of text without NUL, got {self.name!r}")
         self._set("nullable", _flag(self, "nullable"))
-        known = (*names_declared(self), "kind") if self.unconfirmed else ()
-        self._set("unconfirmed", tuple(name for name in known if name in self.unconfirmed))
+        names = (*names_declared(self), "kind") if self.unconfirmed else ()
+        self._set("unconfirmed", tuple(name for name in names if name in self.unconfirmed))
 
     @property
     def to_find(self) -> tuple:
@@ -307,18 +307,18 @@ class Date(Column):
         if not _is_integer(self.edges) or not 2 <= self.edges <= MOST_CODES - 2:
             self._refuse(f"edges must be a number of bins in [2, {MOST_CODES - 2}], got {self.edges!r}")
         if self.format not in (None, *NUMBERED) and (not isinstance(self.format, str) or "%" not in self.format):
-            known = ", ".join(map(repr, NUMBERED))
-            self._refuse(f'format must be one of strptime, as "%d.%m.%Y", or one of {known}; got {self.format!r}')
+            forms = ", ".join(map(repr, NUMBERED))
+            self._refuse(f'format must be one of strptime, as "%d.%m.%Y", or one of {forms}; got {self.format!r}')
 
     def code_columns(self) -> tuple[CodeColumn, ...]:
         days = (date.fromisoformat(self.high) - date.fromisoformat(self.low)).days
         age = Numeric(f"{self.name} age", low=0, high=days, edges=self.edges, integer=True, nullable=self.nullable)
-        made = {
+        codes = {
             "age": lambda: age.code_columns()[0],
             "weekday": lambda: CodeColumn(f"{self.name} weekday", values=_WEEKDAYS, nullable=self.nullable),
             "month": lambda: CodeColumn(f"{self.name} month", values=_MONTHS, nullable=self.nullable),
         }
-        return tuple(made[part]() for part in self.parts)
+        return tuple(codes[part]() for part in self.parts)
 
 
 def names_declared(column: Any) -> list[str]:
@@ -344,11 +344,11 @@ def coder(column: Any) -> Callable[[str], int | None]:
 
 def places(texts: Iterable[str]) -> Callable[[str], int | None]:
     """Return the function from texts, with or without blanks around them, to their places among these, or None."""
-    return partial(_place, known={text: k for k, text in enumerate(texts)})
+    return partial(_place, names={text: k for k, text in enumerate(texts)})
 
 
-def _place(text, known):
-    return known.get(text, known.get(text.strip()))
+def _place(text, names):
+    return names.get(text, names.get(text.strip()))
 
 
 def _truth(text):
@@ -357,16 +357,16 @@ def _truth(text):
 
 def first_repeated(names):
     """Return the first name that occurs a second time, or None."""
-    seen = set()
-    return next((name for name in names if name in seen or seen.add(name)), None)
+    earlier = set()
+    return next((name for name in names if name in earlier or earlier.add(name)), None)
 
 
-def refuse_lacking(wanted, names):
+def refuse_lacking(required, names):
     """Refuse a table with these columns if it lacks some of those that a schema declares."""
     there = {*names}
-    lacking = [name for name in wanted if name not in there]
+    lacking = [name for name in required if name not in there]
     if lacking:
-        hint = meant(lacking[0], [name for name in names if name not in wanted]) if len(lacking) == 1 else ""
+        hint = hint_of(lacking[0], [name for name in names if name not in required]) if len(lacking) == 1 else ""
         raise ValueError(f"the table lacks columns that the schema declares: {listed([*map(repr, lacking)], 4)}{hint}")
 
 
@@ -410,8 +410,8 @@ def _is_integer(value):
 
 
 def is_number(value):
-    known = isinstance(value, (float, Real))  # floats first: to ask an abstract class is slow
-    return known and not isinstance(value, bool) and math.isfinite(value)
+    is_real = isinstance(value, (float, Real))  # floats first: to ask an abstract class is slow
+    return is_real and not isinstance(value, bool) and math.isfinite(value)
 
 
 def kind_of(value):

@@ -153,8 +153,8 @@ def day_of(text: str) -> float:
     if (before := _WEEKDAY.match(text)) and f" {before[1]} " in _WEEKDAYS:
         text = text[before.end() :]
     for pattern, order in _READ:
-        if found := pattern.fullmatch(text):
-            part = dict(zip(order, found.groups(), strict=True))
+        if match := pattern.fullmatch(text):
+            part = dict(zip(order, match.groups(), strict=True))
             try:
                 return float((_date(part) - _EPOCH).days)
             except (KeyError, ValueError):
@@ -184,8 +184,8 @@ def days_of(array: pa.Array) -> np.ndarray:
     """Return the dates of texts that match DATE as `day_of` does: each different day is read once."""
     array = pc.replace_substring_regex(pc.replace_substring_regex(array, _BETWEEN, r" \1"), _AFTER, "")
     encoded = pc.dictionary_encode(array)
-    known = np.array([day_of(text) for text in encoded.dictionary.to_pylist()], np.float64)
-    return known[encoded.indices.to_numpy(zero_copy_only=False)]
+    days = np.array([day_of(text) for text in encoded.dictionary.to_pylist()], np.float64)
+    return days[encoded.indices.to_numpy(zero_copy_only=False)]
 
 
 def iso_dates(order: str) -> Callable[[str], str]:
@@ -195,17 +195,17 @@ def iso_dates(order: str) -> Callable[[str], str]:
     """
 
     def rewrite(text: str) -> str:
-        found = _ORDERED.fullmatch(text)
-        if found is None or (found[2] == "." and (order == "mdy" or len(found[4]) > 2)):
+        match = _ORDERED.fullmatch(text)
+        if match is None or (match[2] == "." and (order == "mdy" or len(match[4]) > 2)):
             return text
-        part = dict(zip(order, (found[1], found[3], found[4]), strict=True))
+        part = dict(zip(order, (match[1], match[3], match[4]), strict=True))
         try:
             if len(part["y"]) == 1:
                 return text
             written = date(year_of(part["y"]), int(part["m"]), int(part["d"])).isoformat()
         except ValueError:
             return text
-        return written + (found[5] or "")
+        return written + (match[5] or "")
 
     return rewrite
 
@@ -213,12 +213,12 @@ def iso_dates(order: str) -> Callable[[str], str]:
 def with_iso_dates(texts: pa.Array, order: str) -> pa.Array:
     """Return texts with dates such as 01/05/2020 as YYYY-MM-DD, each by itself; `order` is as in `iso_dates`."""
     pattern = ORDERED if order == "mdy" else f"{ORDERED}|{DOTTED}"
-    found = pc.fill_null(pc.match_substring_regex(texts, pattern), False)
-    if not pc.any(found).as_py():
+    matches = pc.fill_null(pc.match_substring_regex(texts, pattern), False)
+    if not pc.any(matches).as_py():
         return texts
-    encoded = pc.dictionary_encode(texts.filter(found))
+    encoded = pc.dictionary_encode(texts.filter(matches))
     written = pa.array(map(iso_dates(order), encoded.dictionary.to_pylist()), texts.type)
-    return pc.replace_with_mask(texts, found, written.take(encoded.indices))
+    return pc.replace_with_mask(texts, matches, written.take(encoded.indices))
 
 
 def days_of_numbers(numbers: np.ndarray, unit: str) -> np.ndarray:

@@ -83,35 +83,35 @@ class Discovered(Column):
         return groups
 
     def _check_found(self, edges, ends):
-        found, between = getattr(self, edges), getattr(self, ends)
-        if (found is None) != (between is None):
+        values, between = getattr(self, edges), getattr(self, ends)
+        if (values is None) != (between is None):
             self._refuse(f"{edges} and {ends} go together")
-        if found is None:
+        if values is None:
             return
-        self._set(edges, rising(self, edges, found))
+        self._set(edges, rising(self, edges, values))
         if len(between) != 2 or not all(map(is_number, between)) or not between[0] <= between[1]:
             self._refuse(f"{ends} must be two numbers, the lower first, got {between!r}")
-        if edges == "dates" and any(abs(day) > _MOST_DAYS for day in (*found, *between)):
+        if edges == "dates" and any(abs(day) > _MOST_DAYS for day in (*values, *between)):
             self._refuse(f"dates must lie within {_MOST_DAYS:,} days of 1970-01-01")
         self._set(ends, tuple(map(float, between)))
 
     def code_columns(self) -> tuple[CodeColumn, ...]:
         if self.cells is None:
             self._refuse("its cells must be found first")
-        made, several = [], sum(part is not None for part in (self.numbers, self.dates, self.values)) > 1
+        codes, several = [], sum(part is not None for part in (self.numbers, self.dates, self.values)) > 1
         if self.numbers is not None and self.ends is not None:
             low, high = self.ends
             whole = self.reads == "integer"  # cells of text may be fractions
-            made.append(CodeColumn(self.name, self.numbers, low, high, nullable=True, whole=whole))
+            codes.append(CodeColumn(self.name, self.numbers, low, high, nullable=True, whole=whole))
         if self.dates is not None and self.days is not None:
             low, high = self.days
             name = f"{self.name} (date)" if several else self.name
-            made.append(CodeColumn(name, self.dates, low, high, nullable=True, dates=True))
+            codes.append(CodeColumn(name, self.dates, low, high, nullable=True, dates=True))
         if self.values is not None:
             name = f"{self.name} ({'text' if self.values else 'other'})" if several else self.name
             other = min(len(self.groups) + 1, GROUPS)
-            made.append(CodeColumn(name, values=self.values, other=other, nullable=True, groups=self.groups))
-        return tuple(made)
+            codes.append(CodeColumn(name, values=self.values, other=other, nullable=True, groups=self.groups))
+        return tuple(codes)
 
 
 def refuse_many(columns: int) -> None:
@@ -123,18 +123,18 @@ def refuse_many(columns: int) -> None:
         )
 
 
-def codes_by_facts(made: CodeColumn) -> tuple[Runs, Callable]:
+def codes_by_facts(column: CodeColumn) -> tuple[Runs, Callable]:
     """Return a code for each fixed code of cells, by the discovered facts, and a function from words to codes."""
-    missing = made.missing
+    missing = column.missing
     assert missing is not None
-    if made.values or made.edges is None:
-        place = {value: k for k, value in enumerate(made.values)}
-        other = np.full(GROUPS, made.bins + made.other - 1)  # of each group; the last code is that of most
-        other[[*made.groups]] = made.bins + np.arange(len(made.groups))
+    if column.values or column.edges is None:
+        place = {value: k for k, value in enumerate(column.values)}
+        other = np.full(GROUPS, column.bins + column.other - 1)  # of each group; the last code is that of most
+        other[[*column.groups]] = column.bins + np.arange(len(column.groups))
         fixed = Runs.of(fixed_groups(other), ([MISSING], [missing]))  # a number or a date is not a word
         return fixed, lambda word: place[word] if word in place else other[word_group(word)]
-    bins = _bins(made.edges, dates=made.dates)
-    return Runs.of(([0], [missing]), bins, ([DATES if made.dates else MISSING], [missing])), lambda word: missing
+    bins = _bins(column.edges, dates=column.dates)
+    return Runs.of(([0], [missing]), bins, ([DATES if column.dates else MISSING], [missing])), lambda word: missing
 
 
 def places_of(numbers: Any, dates: Any, words: Any = None) -> tuple[Runs, int, Callable | None]:

@@ -43,18 +43,18 @@ def make_draft(
     if not frame.n:
         raise ValueError("the table has no rows")
     marks = marks_of(missing)
-    seen: set[str] = set()
+    marks_present: set[str] = set()
     columns, ignored, classes = [], [], None
     for name in frame.names:
         pieces = frame.pieces(name, LOOK)
         values = None if name == label else _numbers(name, frame.n, pieces, marks)
         if name == label:
             of_label = tuple(dict.fromkeys((*LABEL_MARKS, *missing)))
-            seen = seen.union(*(_marks_in(piece(), of_label) for piece in pieces))
+            marks_present = marks_present.union(*(_marks_in(piece(), of_label) for piece in pieces))
             classes = values_of(name, values_to_look_at(frame, name), of_label)
             continue
         if values is None or np.isnan(values).any():
-            seen = seen.union(*(_marks_in(piece(), marks) for piece in pieces))
+            marks_present = marks_present.union(*(_marks_in(piece(), marks) for piece in pieces))
         different = values_to_look_at(frame, name) if values is None else np.unique(values)
         if suggests_person(name) and len(different) > FEW:  # whose rows they are is the unit, and nothing to learn
             ignored.append(name)
@@ -64,7 +64,7 @@ def make_draft(
             ignored.append(name)
         else:
             columns.append(column)
-    return columns, classes, [mark for mark in marks if mark in seen] or [""], ignored
+    return columns, classes, [mark for mark in marks if mark in marks_present] or [""], ignored
 
 
 def check(schema: Any, table: Any) -> list[str]:
@@ -72,8 +72,8 @@ def check(schema: Any, table: Any) -> list[str]:
     frame, findings = Frame(table), []
     declared = schema.label
     label = declared.name if declared else None
-    known = {*schema.names, *schema.ignore, label}
-    findings += [f"column {name!r} is in the table, and not in the schema" for name in frame.names if name not in known]
+    names = {*schema.names, *schema.ignore, label}
+    findings += [f"column {name!r} is in the table, and not in the schema" for name in frame.names if name not in names]
     for column in schema.columns:
         if column.name not in frame.names:
             findings.append(f"column {column.name!r} is in the schema, and not in the table")
@@ -150,16 +150,16 @@ def is_text(kind: pa.DataType) -> bool:
 
 def _numbers(name, n, pieces, marks):
     """Return the numbers of a column of n numbers; None for a column of something else, or of nothing."""
-    values, done = np.empty(n), 0
+    values, start = np.empty(n), 0
     try:
         for piece in pieces:
             array = piece()
             if pa.types.is_dictionary(array.type) or pa.types.is_boolean(array.type):
                 return None
-            if not done:
+            if not start:
                 numbers(name, array.slice(0, _GLANCE), marks)  # refuses words early
-            values[done : done + len(array)] = numbers(name, array, marks)
-            done += len(array)
+            values[start : start + len(array)] = numbers(name, array, marks)
+            start += len(array)
     except Fault:
         return None
     return values if np.isfinite(values).any() else None

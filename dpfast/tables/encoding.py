@@ -103,26 +103,26 @@ class Encoding:
         """
         frame = Frame(table)
         refuse_lacking(self.names if y is None else self.schema.names, frame.names)
-        labels = kept = None
+        labels = rows = None
         try:
             if self._label is not None:
                 labels = self._read_labels(frame, y)
                 has_label = labels[0] >= 0
                 if not has_label.all():
-                    kept, labels = np.flatnonzero(has_label), (labels[0][has_label], labels[1])
+                    rows, labels = np.flatnonzero(has_label), (labels[0][has_label], labels[1])
             units = None if self.units is None else self.units.read(frame.distinguish_cells(self.units.name))
         except Fault as fault:
             raise self._with_row(fault, None) from None
         try:
             arrays = (frame.column(reader.column.name) for reader in self._readers)
             parts = [
-                reader(array if kept is None else array.take(pa.array(kept)))
+                reader(array if rows is None else array.take(pa.array(rows)))
                 for reader, array in zip(self._readers, arrays, strict=True)
             ]
         except Fault as fault:
-            raise self._with_row(fault, kept) from None
+            raise self._with_row(fault, rows) from None
         complete = np.broadcast_to(True, frame.n)  # which takes no memory
-        self._have_labels.append(complete if labels is None or kept is None else has_label)
+        self._have_labels.append(complete if labels is None or rows is None else has_label)
         vars(self).pop("labelled", None)
         for stores in reversed(self._stores):  # which are narrower than what was read
             for store, array in zip(stores, parts.pop(), strict=True):
@@ -249,10 +249,10 @@ class Encoding:
 
     def _of_words(self, words, of_word, dtype):
         """Return what a function gives for each word."""
-        known = self._storage.of(len(words))(dtype)
+        codes = self._storage.of(len(words))(dtype)
         for some in words.blocks() if len(words) else ():
-            known.append(np.fromiter(map(of_word, some), dtype, len(some)))
-        return known.read_all()
+            codes.append(np.fromiter(map(of_word, some), dtype, len(some)))
+        return codes.read_all()
 
     @staticmethod
     def _words(column, stores):
@@ -271,10 +271,10 @@ class Encoding:
             arrays += [frozen(store.read_all()) for store in stores]
         return CodeTable.of_columns(schema.code_columns, self.held, arrays)
 
-    def to_codes(self, schema: Schema, known: Labels) -> Table:
+    def to_codes(self, schema: Schema, names: Labels) -> Table:
         """Return all rows as codes by this schema after the discovery, and their classes, as a table of one part."""
         table = self.table(schema)
-        return Table(MemoryParts([Piece(table, known.codes)]), self.n, table.row_of_zeros(), known, self.complete)
+        return Table(MemoryParts([Piece(table, names.codes)]), self.n, table.row_of_zeros(), names, self.complete)
 
     def _codes_of(self, reader, made, store):
         """Return the codes of a stored image, by the reader of the discovered column."""
@@ -293,25 +293,25 @@ class Encoding:
 
     def _read_labels(self, frame, y):
         name = self._label.name
-        marks = missing_labels(self._label._known, self.schema.missing_values)
+        marks = missing_labels(self._label._present, self.schema.missing_values)
         if isinstance(y, LabelColumn):
-            index, known = number_labels(y, marks)
+            index, identities = number_labels(y, marks)
         else:
-            index, known = (frame if y is None else Frame({name: y})).identities(name, marks)
+            index, identities = (frame if y is None else Frame({name: y})).identities(name, marks)
         if len(index) != frame.n:
             raise ValueError(f"X and y must have as many rows, got {frame.n} and {len(index)}")
         if self._label.above is not None:
-            known = classes_above(known, self._label.above)
-            wrong = np.flatnonzero(np.array([*(each is None for each in known), False])[index])
+            identities = classes_above(identities, self._label.above)
+            wrong = np.flatnonzero(np.array([*(each is None for each in identities), False])[index])
             if len(wrong):
                 raise Fault(name, "has a label that is no number, and above= (--above) is for numbers", int(wrong[0]))
         if self._label.classes is not None:
-            codes = class_numbers(known, np.array(self._label.classes), -1)
+            codes = class_numbers(identities, np.array(self._label.classes), -1)
             wrong = np.flatnonzero(take_entries(np.array([*codes, 0]), index) < 0) if -1 in codes else ()
             if len(wrong):
                 some = ", ".join(repr(text_of(each)) for each in self._label.classes[:8])
                 raise Fault(name, f"has a label that is not declared; the classes are {some}", int(wrong[0]))
-        return index, known
+        return index, identities
 
 
 def _pick(new, store, rows):
@@ -327,8 +327,8 @@ def label_column(label: Label, numbers: np.ndarray, identities: list) -> LabelCo
     """Return labels from the numbers of their identities, as the declared classes if there are any."""
     if label.classes is None:
         return column_of_cells(numbers, identities, None)
-    known = class_numbers(identities, np.array(label.classes), -1)  # -1 for no row
-    return LabelColumn(take_entries(np.array(known, narrowest(len(label.classes))), numbers), np.array(label.classes))
+    codes = class_numbers(identities, np.array(label.classes), -1)  # -1 for no row
+    return LabelColumn(take_entries(np.array(codes, narrowest(len(label.classes))), numbers), np.array(label.classes))
 
 
 class _Reader:
@@ -364,7 +364,7 @@ class _Numbers(_Reader):
 class _Texts(_Reader):
     """The image is that of `texts`: numbers of distinct values, and the values."""
 
-    wanted = "there is no other"
+    domain = "there is no other"
 
     def __init__(self, column, marks=()):
         super().__init__(column, marks)
@@ -376,7 +376,7 @@ class _Texts(_Reader):
         refused = [k for k, value in enumerate(values) if value is not None and not self.fits(value)]
         wrong = np.isin(index, refused) if refused else np.zeros(0, bool)
         if wrong.any():
-            raise Fault(self.column.name, f"holds a value that is not declared; {self.wanted}", int(np.argmax(wrong)))
+            raise Fault(self.column.name, f"holds a value that is not declared; {self.domain}", int(np.argmax(wrong)))
         return index, values
 
     def codes(self, made, image):
@@ -394,7 +394,7 @@ class _Truths(_Texts):
         return self._code(value) is not None
 
     @property
-    def wanted(self):
+    def domain(self):
         return "it is " + (" or ".join(map(repr, self.column.values)) if self.column.values else "true or false")
 
 
@@ -408,14 +408,14 @@ class _Days(_Reader):
 
     def codes(self, made, image):
         missing = np.isnan(image)
-        known = np.where(missing, 0, image).astype(np.int64)
+        days = np.where(missing, 0, image).astype(np.int64)
         part = made.name.removeprefix(f"{self.column.name} ")
         if part == "age":
             return _bins(made, date.fromisoformat(self.column.high).toordinal() - _EPOCH - image)
         if part == "weekday":
-            codes = (known + 3) % 7  # 1970-01-01 was a Thursday
+            codes = (days + 3) % 7  # 1970-01-01 was a Thursday
         else:
-            codes = known.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64) % 12
+            codes = days.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64) % 12
         codes = codes.astype(_dtype(made))
         codes[missing] = made.missing or 0
         return codes

@@ -20,19 +20,19 @@ def label_kind(X: Any, y: Any, name: str) -> str | None:
     "cells" is for lists and objects, each of which has its own type. None is returned for files whose cells have no
     type, such as CSV files: without declared classes, the type follows from the published set.
     """
-    known = X if y is None else y
+    values = X if y is None else y
     if hasattr(y, "kind") and hasattr(y, "spellings"):  # a LabelColumn
         return y.kind
     if type(y) is np.ndarray and y.dtype.kind in _KINDS:
         return _KINDS[y.dtype.kind]
-    if is_dask(known):
-        known = getattr(known, "_meta", None)  # no row is read
-        if known is not None and _unknown_to_dask(known if y is not None else known.get(name)):
+    if is_dask(values):
+        values = getattr(values, "_meta", None)  # no row is read
+        if values is not None and _unknown_to_dask(values if y is not None else values.get(name)):
             return "cells"
-    if known is None:
+    if values is None:
         return None
     try:
-        frame = Frame(known if y is None else {name: known})
+        frame = Frame(values if y is None else {name: values})
         if frame.is_untyped(name):
             return "cells"
         kind = frame.column(name).type

@@ -68,8 +68,8 @@ def read_labels(y: Any, classes: ArrayLike | None = None, marks: Iterable[str] =
         refuse_unsaved(np.asarray(y))
     if classes is None:
         return _read_off(y)
-    known = _declared(classes, label_kind(None, y, "y"))
-    return Labels(codes_among(y, known, marks), known, True)
+    names = _declared(classes, label_kind(None, y, "y"))
+    return Labels(codes_among(y, names, marks), names, True)
 
 
 def codes_among(y: Any, classes: np.ndarray, marks: Iterable[str] = ()) -> np.ndarray:
@@ -91,19 +91,19 @@ def labels_of(numbers: np.ndarray, identities: list, classes: Any, kind: str | N
 
     The type of the classes is `kind`, if it holds them, or that of their declaration.
     """
-    known = _declared(classes, kind)
-    return Labels(_refuse_undeclared(_codes_of(numbers, identities, known), known), known, True)
+    names = _declared(classes, kind)
+    return Labels(_refuse_undeclared(_codes_of(numbers, identities, names), names), names, True)
 
 
 def labels_that_occur(numbers: np.ndarray, identities: list, kind: str | None) -> Labels:
     """Return labels that are numbered by identities as numbers of those that occur, like `read_labels`."""
     occur = [k for k in _distinct(numbers).tolist() if k >= 0]
     values = values_of([identities[k] for k in occur], kind)
-    known = np.unique(values)
-    _refuse_set(known)
-    places = np.full(len(identities) + 1, MISSING, narrowest(len(known)))
-    places[occur] = np.searchsorted(known, values)
-    return Labels(take_entries(places, numbers), known, False)
+    names = np.unique(values)
+    _refuse_set(names)
+    places = np.full(len(identities) + 1, MISSING, narrowest(len(names)))
+    places[occur] = np.searchsorted(names, values)
+    return Labels(take_entries(places, numbers), names, False)
 
 
 def codes_of_labelled(y: Any, classes: ArrayLike | None = None) -> tuple[Labels, np.ndarray | None]:
@@ -152,25 +152,25 @@ def number_labels(y: Any, marks: tuple = ()) -> tuple[np.ndarray, list[str]]:
     """
     y = _column(y)
     if isinstance(y, LabelColumn):
-        known = y.identities()
-        kept = np.array([*(k if plain(each).strip() not in marks else -1 for k, each in enumerate(known)), -1], int)
-        return take_entries(kept.astype(narrowest(len(kept))), y.numbers), known
+        texts = y.identities()
+        codes = np.array([*(k if plain(each).strip() not in marks else -1 for k, each in enumerate(texts)), -1], int)
+        return take_entries(codes.astype(narrowest(len(codes))), y.numbers), texts
     try:
         if isinstance(y, np.ndarray) and y.dtype.kind in _TYPED:
             values, numbers = np.unique(y, return_inverse=True)
-            known = [each if is_missing(each) else str(identity(each)) for each in values.tolist()]
-            places = [-1 if is_missing(each) or plain(each).strip() in marks else k for k, each in enumerate(known)]
-            return np.array([*places, -1], narrowest(len(places)))[numbers], known
+            texts = [each if is_missing(each) else str(identity(each)) for each in values.tolist()]
+            places = [-1 if is_missing(each) or plain(each).strip() in marks else k for k, each in enumerate(texts)]
+            return np.array([*places, -1], narrowest(len(places)))[numbers], texts
         if isinstance(y, list | tuple) and len(y) and (array := array_of_one_type(y)) is not None:
-            numbers, known = identities("y", array, marks)
+            numbers, texts = identities("y", array, marks)
         else:
-            numbers, known = Frame({"y": y}).identities("y", marks)
+            numbers, texts = Frame({"y": y}).identities("y", marks)
     except Fault as fault:
         raise ValueError(f"y {fault.what}; {HELD}") from None
-    refuse_nul(known)
-    if any(each.startswith(f"{OTHER}bytes") for each in known):
+    refuse_nul(texts)
+    if any(each.startswith(f"{OTHER}bytes") for each in texts):
         raise ValueError(f"{HELD}, got bytes: decode them")
-    return numbers, known
+    return numbers, texts
 
 
 def _column(y):
@@ -200,43 +200,43 @@ def _is_flat(y):
 
 
 def _declared(classes, kind):
-    known = read_classes(classes, kind)
-    refuse_few(known, True)
-    return known
+    names = read_classes(classes, kind)
+    refuse_few(names, True)
+    return names
 
 
-def _codes_of(numbers, identities, known):
-    table = np.array([*class_numbers(identities, known, _UNDECLARED), MISSING], narrowest(max(2, len(known))))
+def _codes_of(numbers, identities, names):
+    table = np.array([*class_numbers(identities, names, _UNDECLARED), MISSING], narrowest(max(2, len(names))))
     return take_entries(table, numbers)
 
 
-def _refuse_undeclared(codes, known):
+def _refuse_undeclared(codes, names):
     """Return the codes; refuse labels that are not declared."""
     if (codes == _UNDECLARED).any():
         row = int(np.argmax(codes == _UNDECLARED)) + 1
-        raise ValueError(f"the label of row {row} is not among classes={known.tolist()}")
+        raise ValueError(f"the label of row {row} is not among classes={names.tolist()}")
     return codes
 
 
-def _compare(y, known):
+def _compare(y, names):
     """Return the number of the class that each entry is equal to, or _UNDECLARED, for an array of the same type."""
-    if y.dtype == bool and known.dtype.kind in "iu":
+    if y.dtype == bool and names.dtype.kind in "iu":
         y = y.view(np.uint8)
     if y.dtype.kind == "f" and y.dtype.itemsize < 8:
         y = y.astype(np.float64)
-    if y.dtype.kind == "u" and known.dtype.kind == "i":  # of which numpy makes floats, if both are of 64 bits
-        y, known = (y, known.astype(np.uint64)) if y.dtype.itemsize == 8 and known[0] >= 0 else (y, known)
-    small = y.dtype.kind == "u" and y.dtype.itemsize < 8 and known.dtype.kind == "i"
-    alike = small or y.dtype.kind == known.dtype.kind
+    if y.dtype.kind == "u" and names.dtype.kind == "i":  # of which numpy makes floats, if both are of 64 bits
+        y, names = (y, names.astype(np.uint64)) if y.dtype.itemsize == 8 and names[0] >= 0 else (y, names)
+    small = y.dtype.kind == "u" and y.dtype.itemsize < 8 and names.dtype.kind == "i"
+    alike = small or y.dtype.kind == names.dtype.kind
     if not alike:
-        return np.full(len(y), _UNDECLARED, narrowest(max(2, len(known))))
-    if len(known) == 2:
-        codes = (y == known[1]).astype(np.int8)
-        codes[(y != known[0]) & (codes == 0)] = _UNDECLARED
+        return np.full(len(y), _UNDECLARED, narrowest(max(2, len(names))))
+    if len(names) == 2:
+        codes = (y == names[1]).astype(np.int8)
+        codes[(y != names[0]) & (codes == 0)] = _UNDECLARED
         return codes
-    places = np.searchsorted(known, y)
-    codes = places.astype(narrowest(len(known) + 1))
-    codes[known[np.minimum(places, len(known) - 1)] != y] = _UNDECLARED
+    places = np.searchsorted(names, y)
+    codes = places.astype(narrowest(len(names) + 1))
+    codes[names[np.minimum(places, len(names) - 1)] != y] = _UNDECLARED
     return codes
 
 
@@ -245,37 +245,37 @@ def _compare(y, known):
 
 def _read_off(y):
     if not isinstance(y, np.ndarray) or y.dtype.kind not in _TYPED:
-        numbers, known = number_labels(y, missing_labels(None))
-        return labels_that_occur(numbers, known, label_kind(None, y, "y"))
+        numbers, names = number_labels(y, missing_labels(None))
+        return labels_that_occur(numbers, names, label_kind(None, y, "y"))
     has_label = _have_labels(y)
-    held = y if has_label is None else y[has_label]
-    if held.dtype.kind == "f":
+    labels = y if has_label is None else y[has_label]
+    if labels.dtype.kind == "f":
         from sklearn.utils import assert_all_finite
 
-        assert_all_finite(held, input_name="y")
-    known = _distinct(held)
-    _refuse_set(known)
-    places = (held == known[1]).astype(np.int64) if len(known) == 2 else np.searchsorted(known, held)
+        assert_all_finite(labels, input_name="y")
+    names = _distinct(labels)
+    _refuse_set(names)
+    places = (labels == names[1]).astype(np.int64) if len(names) == 2 else np.searchsorted(names, labels)
     if has_label is None:
-        return Labels(places, known, False)
+        return Labels(places, names, False)
     codes = np.full(len(y), MISSING, np.int64)
     codes[has_label] = places
-    return Labels(codes, known, False)
+    return Labels(codes, names, False)
 
 
-def _refuse_set(known):
+def _refuse_set(names):
     """Refuse a set of labels that was read off the rows, if it cannot be that of the classes of a model."""
     from sklearn.utils.multiclass import check_classification_targets
 
-    if len(known) and known.dtype.kind not in "biuU":
-        check_classification_targets(np.repeat(known, 3))  # repeated, as it warns of nearly as many labels as rows
-    if len(known) > MOST_READ_OFF:
+    if len(names) and names.dtype.kind not in "biuU":
+        check_classification_targets(np.repeat(names, 3))  # repeated, as it warns of nearly as many labels as rows
+    if len(names) > MOST_READ_OFF:
         raise ValueError(
-            f"y has {len(known)} different labels, and a model publishes their set: more than {MOST_READ_OFF} must be "
+            f"y has {len(names)} different labels, and a model publishes their set: more than {MOST_READ_OFF} must be "
             f"declared by classes=; if they are amounts, ask whether they are above a public number: {ABOVE}"
         )
-    refuse_unsaved(known)
-    refuse_few(known, False)
+    refuse_unsaved(names)
+    refuse_few(names, False)
 
 
 def _have_labels(y):
@@ -354,8 +354,8 @@ def labels_as_they_are(y: Any, name: str = "y") -> np.ndarray:
     refuse_masked(name, y)
     if isinstance(getattr(y, "dtype", None), np.dtype) or isinstance(y, list | tuple):
         return as_objects(y)
-    held = y.to_pylist() if hasattr(y, "to_pylist") else y
-    return np.asarray(held, object)
+    labels = y.to_pylist() if hasattr(y, "to_pylist") else y
+    return np.asarray(labels, object)
 
 
 def are_equal(one: np.ndarray, other: np.ndarray) -> np.ndarray:
@@ -368,9 +368,11 @@ def are_equal(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     place: dict[str, int] = {}
     numbers = []
     for y in (one, other):
-        index, known = Frame({"y": y}).identities("y")
-        known = [NUMBER + str(int(each == TRUTH + "true")) if each.startswith(TRUTH) else each for each in known]
-        numbers.append(np.array([*(place.setdefault(each, len(place)) for each in known), -1])[index])
+        index, identities = Frame({"y": y}).identities("y")
+        identities = [
+            NUMBER + str(int(each == TRUTH + "true")) if each.startswith(TRUTH) else each for each in identities
+        ]
+        numbers.append(np.array([*(place.setdefault(each, len(place)) for each in identities), -1])[index])
     return (numbers[0] == numbers[1]) & (numbers[0] >= 0)
 
 

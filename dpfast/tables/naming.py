@@ -25,7 +25,7 @@ NAMELESS = re.compile(r"column [0-9]+|Unnamed: [0-9]+")  # what readers call a c
 _CONTROLS = {c: 0x2400 + c for c in range(32)} | {127: 0x2421}  # their pictures
 _HIDDEN = (range(0x80, 0xA0), range(0x202A, 0x202F), range(0x2066, 0x206A), (0x2028, 0x2029), range(0xD800, 0xE000))
 _CONTROLS |= {c: 0xFFFD for codes in _HIDDEN for c in codes}
-_INSIDE = {c: shown for c, shown in _CONTROLS.items() if chr(c) not in "\n\t"}
+_INSIDE = {c: symbol for c, symbol in _CONTROLS.items() if chr(c) not in "\n\t"}
 
 
 def visible(text, *, lines=False):
@@ -39,9 +39,8 @@ def visible(text, *, lines=False):
 
 def not_there(name, names, what="column", use=LABELS):
     """Return the message that there is no column, or array, of this name."""
-    return (
-        f"there is no {what} {name!r}{use}{meant(name, names)}; there is {listed(names) or 'none'}{_no_header(names)}"
-    )
+    there = listed(names) or "none"
+    return f"there is no {what} {name!r}{use}{hint_of(name, names)}; there is {there}{_no_header(names)}"
 
 
 def _no_header(names):
@@ -54,11 +53,11 @@ def _no_header(names):
     return ""
 
 
-def meant(name, names):
+def hint_of(name, names):
     """Return a question such as "(is it 'age'?)" if one of the names is similar to this one, else nothing."""
-    known = {str(each).casefold(): each for each in names}
-    near = get_close_matches(str(name).casefold(), known, n=1, cutoff=0.75)
-    return f" (is it {known[near[0]]!r}?)" if near else ""
+    by_casefold = {str(each).casefold(): each for each in names}
+    near = get_close_matches(str(name).casefold(), by_casefold, n=1, cutoff=0.75)
+    return f" (is it {by_casefold[near[0]]!r}?)" if near else ""
 
 
 def suggests_person(name: str) -> bool:

@@ -113,10 +113,10 @@ def array_of(name: str, values: Sequence[Any]) -> pa.Array:
     if kind == "truth values":
         return pa.array([None if is_missing(value) else bool(value) for value in values], pa.bool_())
     if kind == "numbers":
-        found = _numbers(values, types)
-        if found is None:
+        array = _numbers(values, types)
+        if array is None:
             return _as_texts(name, values)
-        return found if found.null_count < len(found) else pa.nulls(len(found))  # NaN alone could be of any kind
+        return array if array.null_count < len(array) else pa.nulls(len(array))  # NaN alone could be of any kind
     if kind.startswith(_UNITS):
         return pa.array(np.array([np.array("NaT", kind) if is_missing(value) else value for value in values], kind))
     try:
@@ -151,7 +151,7 @@ def _one_kind(name, values, types):
 
 def _kind(of):
     """Return the kind of the values of a type, or its name if a table cannot hold it."""
-    known = (
+    kinds = (
         ("truth values", bool | np.bool_),
         ("numbers", Real | Decimal),
         ("text", str),
@@ -160,7 +160,7 @@ def _kind(of):
         ("time", time),
         ("timedelta", timedelta),
     )
-    return of.__name__ if _has_unit(of) else next((kind for kind, each in known if issubclass(of, each)), of.__name__)
+    return of.__name__ if _has_unit(of) else next((kind for kind, each in kinds if issubclass(of, each)), of.__name__)
 
 
 def _has_unit(of):

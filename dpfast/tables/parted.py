@@ -83,8 +83,8 @@ class Parted(Source):
         return None if self._dense is None else (self._dense.n, len(self._dense.dtypes))
 
     def label_kind(self, name: str) -> str | None:
-        found = super().label_kind(name)
-        return self._dense.labels if found is None and self._array_names is not None else found
+        kind = super().label_kind(name)
+        return self._dense.labels if kind is None and self._array_names is not None else kind
 
     def with_names(self, names: Sequence[str]) -> "Parted":
         if self._dense is None:
@@ -140,9 +140,9 @@ class PartedEncoding:
 
     def __init__(self, raw: Any, schema: Schema, label: Label | None = None):
         parts = raw.map(_read, schema, label) if len(raw) else MemoryParts([_Read(schema, label)])
-        sizes, held = np.array(parts.each(_sizes), np.int64).reshape(-1, 2).T
+        sizes, sizes_in_memory = np.array(parts.each(_sizes), np.int64).reshape(-1, 2).T
         self.schema, self.label, self.n = schema, label, int(sizes.sum())
-        self.complete = bool((sizes == held).all())
+        self.complete = bool((sizes == sizes_in_memory).all())
         self._parts = parts.pick(np.flatnonzero(sizes).tolist() or [0])  # if none has rows, one answers
 
     def labels(self) -> Any:
@@ -169,11 +169,11 @@ class PartedEncoding:
         """Return the counts, like `Encoding.cells`."""
         return self._parts.sum(_cells, looks).of
 
-    def to_codes(self, schema: Schema, known: Labels) -> Table:
+    def to_codes(self, schema: Schema, names: Labels) -> Table:
         """Return all rows as codes, with the numbers of their classes, like `Encoding.to_codes`."""
         like = CodeTable.of_columns(schema.code_columns, 1)
-        numbers = dict(zip(self._spellings, known.codes.tolist(), strict=True))
-        return Table(self._parts.map(_encode, schema, numbers), self.n, like, known, self.complete)
+        numbers = dict(zip(self._spellings, names.codes.tolist(), strict=True))
+        return Table(self._parts.map(_encode, schema, numbers), self.n, like, names, self.complete)
 
     def label_numbers(self) -> tuple[np.ndarray, list]:
         """Return the distinct labels, like `Encoding.label_numbers`."""
@@ -224,13 +224,15 @@ def numbers_in_parts(raw: Any, classes: Any = None, *, one_column: bool = False)
         )
     raw = raw.pick([k for k, (n, *_) in enumerate(every) if n] or [0])
     answers = raw.each(_labels_seen, classes)
-    seen, kinds = sorted(set().union(*(labels for labels, _, _ in answers))), {kind for _, kind, _ in answers}
-    kind, numbers = kinds.pop() if len(kinds) == 1 else "cells", np.arange(len(seen))
-    known = labels_that_occur(numbers, seen, kind) if classes is None else labels_of(numbers[:0], [], classes, kind)
-    if classes is not None and -1 in class_numbers(seen, known.classes, -1):
-        raise ValueError(f"a row has a label that is not among classes={known.classes.tolist()}")
+    occurring, kinds = sorted(set().union(*(labels for labels, _, _ in answers))), {kind for _, kind, _ in answers}
+    kind, numbers = kinds.pop() if len(kinds) == 1 else "cells", np.arange(len(occurring))
+    names = (
+        labels_that_occur(numbers, occurring, kind) if classes is None else labels_of(numbers[:0], [], classes, kind)
+    )
+    if classes is not None and -1 in class_numbers(occurring, names.classes, -1):
+        raise ValueError(f"a row has a label that is not among classes={names.classes.tolist()}")
     n, like = sum(fact[0] for fact in facts), _like(*facts[0][1:])
-    return Table(raw.map(_number_labels, known.classes), n, like, known, all(complete for *_, complete in answers))
+    return Table(raw.map(_number_labels, names.classes), n, like, names, all(complete for *_, complete in answers))
 
 
 def bound_parts(parts: Any, units: Any, choose: Callable) -> Any:
@@ -245,11 +247,11 @@ def bound_parts(parts: Any, units: Any, choose: Callable) -> Any:
     sizes = parts.each(_size)
     if name is not None:
         units = units_of({name: _join(name, parts.each(_owners))}, name)
-    kept = choose(units)
-    n = len(units) if kept is None else len(kept)
+    mask = choose(units)
+    n = len(units) if mask is None else len(mask)
     if n != sum(sizes):
         raise ValueError(f"units must have an entry for each row: {n} entries, and {sum(sizes)} rows of X")
-    masks = [None] * len(sizes) if kept is None else map(np.packbits, np.split(kept, np.cumsum(sizes)[:-1]))
+    masks = [None] * len(sizes) if mask is None else map(np.packbits, np.split(mask, np.cumsum(sizes)[:-1]))
     return parts.map(_keep_rows, own=[*masks])
 
 
@@ -400,9 +402,9 @@ def _facts(rows):
 
 def _labels_seen(rows, classes):
     """Return the identities of the labels that occur, the type of all, and whether every row has one."""
-    numbers, known = number_labels(rows[1], missing_labels(classes))
+    numbers, identities = number_labels(rows[1], missing_labels(classes))
     return (
-        {known[k] for k in np.unique(numbers).tolist() if k >= 0},
+        {identities[k] for k in np.unique(numbers).tolist() if k >= 0},
         label_kind(None, rows[1], "y"),
         (numbers >= 0).all(),
     )
@@ -411,8 +413,12 @@ def _labels_seen(rows, classes):
 def _number_labels(rows, classes):
     X, y = rows
     codes = codes_among(y, classes)
-    kept = codes >= 0
-    return Piece(X, codes) if kept.all() else Piece(pick_rows(X, None, kept, len(kept))[0], codes[kept])
+    labelled_rows = codes >= 0
+    return (
+        Piece(X, codes)
+        if labelled_rows.all()
+        else Piece(pick_rows(X, None, labelled_rows, len(labelled_rows))[0], codes[labelled_rows])
+    )
 
 
 def _like(d, dtype, form, names):
@@ -449,7 +455,7 @@ def _size(rows):
 
 def _keep_rows(rows, mask):
     """Return the rows of a part that are kept; None stands for all."""
-    kept = None if mask is None else np.unpackbits(mask, count=_size(rows)).astype(bool)
+    rows_to_keep = None if mask is None else np.unpackbits(mask, count=_size(rows)).astype(bool)
     if not isinstance(rows, _Read):
-        return AsRead(pick_rows(*rows, kept, _size(rows)))
-    return rows if kept is None else rows[kept]
+        return AsRead(pick_rows(*rows, rows_to_keep, _size(rows)))
+    return rows if rows_to_keep is None else rows[rows_to_keep]

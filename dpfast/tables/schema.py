@@ -84,20 +84,20 @@ class Label:
         object.__setattr__(self, "classes", classes)
 
     @property
-    def _known(self) -> tuple:
+    def _present(self) -> tuple:
         """Labels that are not missing, whatever their text."""
         return self.classes or ()
 
 
 @dataclass(frozen=True)
 class LabelOfModel(Label):
-    """A label of rows to score: the `known` ones are those of the model, and a row may have another one."""
+    """A label of rows to score: `labels` are those of the model, and a row may have another one."""
 
-    known: tuple = ()
+    labels: tuple = ()
 
     @property
-    def _known(self) -> tuple:
-        return self.known
+    def _present(self) -> tuple:
+        return self.labels
 
 
 class Schema:
@@ -364,8 +364,8 @@ class Schema:
         """
         if not isinstance(document, dict) or not isinstance(document.get("columns"), list):
             raise ValueError("a schema must have columns, a list of tables [[columns]], each with a name and a kind")
-        known = {"columns", "label", "missing_values", "ignore", "sensitive", *_INFORMATION}
-        unknown = [key for key in document if key not in known]
+        entries = {"columns", "label", "missing_values", "ignore", "sensitive", *_INFORMATION}
+        unknown = [key for key in document if key not in entries]
         if unknown:
             hint = ""
             if unknown[0].rstrip("s") in _UNITS:
@@ -373,7 +373,7 @@ class Schema:
                     ". The column that says whose a row is belongs to the fit: units= with rows_per_unit= (--unit "
                     "patient --rows-per-unit 1)"
                 )
-            raise ValueError(f"a schema has no {unknown[0]!r}; it has {', '.join(sorted(known))}{hint}")
+            raise ValueError(f"a schema has no {unknown[0]!r}; it has {', '.join(sorted(entries))}{hint}")
         label = document.get("label")
         if isinstance(label, dict):
             entry, unconfirmed = _without_marks({key: value for key, value in label.items() if key != "kind"})
@@ -455,9 +455,9 @@ class Schema:
         return hash(json.dumps(self.to_dict()))
 
     def __repr__(self):
-        found = f", to find privately: {', '.join(self.to_find)}" if self.to_find else ""
+        discovery = f", to find privately: {', '.join(self.to_find)}" if self.to_find else ""
         label = f", label {self.label.name!r}" if self.label else ""
-        return f"<Schema of {len(self.columns)} columns{label}{found}>"
+        return f"<Schema of {len(self.columns)} columns{label}{discovery}>"
 
 
 def _is_toml(path):
@@ -478,10 +478,10 @@ def _column_from_dict(entry: dict) -> Column:
     name, kind = entry["name"], entry.pop("kind", None)
     if not isinstance(kind, str) or kind not in _KINDS:
         raise ValueError(f"column {name!r}: kind must be one of {', '.join(_KINDS)}, ignored; got {kind!r}")
-    known = names_declared(_KINDS[kind])
-    unknown = [key for key in entry if key not in known]
+    names = names_declared(_KINDS[kind])
+    unknown = [key for key in entry if key not in names]
     if unknown:
-        raise ValueError(f"column {name!r}: a {kind} column has no {unknown[0]!r}; it has {', '.join(known)}")
+        raise ValueError(f"column {name!r}: a {kind} column has no {unknown[0]!r}; it has {', '.join(names)}")
     if (wrong := next((key for key, value in entry.items() if isinstance(value, dict)), None)) is not None:
         raise ValueError(f"column {name!r}: {wrong} must be a plain value, got a table")
     return _KINDS[kind](**entry, unconfirmed=unconfirmed)

@@ -90,8 +90,8 @@ def _integers(x, low, high, out_of_range):
     integers = x.dtype.kind in "iub" and (low, high) == (-1, 1)
     if x.size and not (low <= x.min() and x.max() <= high):
         if out_of_range == "error":
-            seen = x.min() if x.min() < low else x.max()
-            raise ValueError(f"features must lie in feature_range=({low}, {high}), got {seen}; see out_of_range")
+            outlier = x.min() if x.min() < low else x.max()
+            raise ValueError(f"features must lie in feature_range=({low}, {high}), got {outlier}; see out_of_range")
         x = np.clip(x, 0 if x.dtype.kind == "u" else -1, 1) if integers else np.clip(x, low, high)
     if integers:
         return np.ascontiguousarray(x, np.int32), 1
@@ -115,9 +115,9 @@ class PackedRows:
         """Return sum_p count[p] x[index[p]] for each row: int64, shape (n,)."""
         return scores.votes_packed(self._rows, self.shape[1], index, count, "pm1")
 
-    def add(self, total, y, chosen):
+    def add(self, total, y, places):
         """Add the sum of y x over the chosen rows to total."""
-        scores.add_packed(total, self._rows, self.shape[1], y, chosen)
+        scores.add_packed(total, self._rows, self.shape[1], y, places)
 
     def weighted_sum(self, weights):
         """Return the sum of weights[i] x_i, exactly: int64, shape (d,); int32 weights of shape (n,), at most 2**12."""
@@ -159,9 +159,9 @@ class GridRows:
         """Return `PackedRows.votes`, times `unit`."""
         return scores.votes_grid(self._data, index, count)
 
-    def add(self, total, y, chosen):
+    def add(self, total, y, places):
         """Like `PackedRows.add`, times `unit`."""
-        scores.add_grid(total, self._data, y, chosen)
+        scores.add_grid(total, self._data, y, places)
 
     def losses(self, rows, signs, *, constant):
         """Return `PackedRows.losses`, times `unit`."""
@@ -195,17 +195,17 @@ class SparseRows:
         X = self._excess
         return scores.votes_csr(X.indptr, X.indices, X.data, index, count) + self.offset * count.sum()
 
-    def add(self, total, y, chosen):
+    def add(self, total, y, places):
         """Like `PackedRows.add`, times `unit`."""
         X = self._excess
-        scores.add_csr(total, X.indptr, X.indices, X.data, y, chosen)
+        scores.add_csr(total, X.indptr, X.indices, X.data, y, places)
         if self.offset:
-            total += self.offset * y[chosen].sum(dtype=np.int64)
+            total += self.offset * y[places].sum(dtype=np.int64)
 
-    def add_touched(self, table, y, chosen):
+    def add_touched(self, table, y, places):
         """Do what `add` does for a `dpfast.kernels.scores.SparseScores`; needs offset 0."""
         X = self._excess
-        table.add_csr(X.indptr, X.indices, X.data, y, chosen)
+        table.add_csr(X.indptr, X.indices, X.data, y, places)
 
     def losses(self, rows, signs, *, constant):
         """Return `PackedRows.losses`, times `unit`; needs offset 0."""

@@ -173,8 +173,8 @@ class Source:
                 "and of files with a schema, it may be the name of a column"
             )
         encoding = self.encode(schema, label, units)
-        kept = choose(encoding.units.read_all())
-        return Memory(encoding if kept is None else encoding[kept])
+        mask = choose(encoding.units.read_all())
+        return Memory(encoding if mask is None else encoding[mask])
 
     def refuse_labels(self) -> None:
         """Refuse labels given beside a source whose rows come in an order of their own."""
@@ -246,12 +246,12 @@ class Memory(Source):
         if one_column:
             X = as_objects(X)
             X = X[:, np.newaxis] if X.ndim == 1 else X
-        labels, kept = codes_of_labelled(labels_beside(self), classes)
-        n = len(labels.codes) if kept is None else len(kept)
-        if kept is not None:
-            X, _ = pick_rows(X, None, kept, n)
+        labels, mask = codes_of_labelled(labels_beside(self), classes)
+        n = len(labels.codes) if mask is None else len(mask)
+        if mask is not None:
+            X, _ = pick_rows(X, None, mask, n)
         like = X.row_of_zeros() if isinstance(X, CodeTable) else X
-        return Table(MemoryParts([Piece(X, labels.codes)]), n, like, labels, kept is None)
+        return Table(MemoryParts([Piece(X, labels.codes)]), n, like, labels, mask is None)
 
     def limit_units(self, units: Any, schema: Schema | None, label: Label | None, choose: Callable) -> "Memory":
         if isinstance(units, str):
@@ -331,22 +331,22 @@ def with_names(X: Any, names: Sequence[str]) -> Any:
     return {name: array[:, j] for j, name in enumerate(names)}
 
 
-def pick_rows(X: Any, y: Any, kept: np.ndarray | None, n: int) -> tuple[Any, Any]:
+def pick_rows(X: Any, y: Any, mask: np.ndarray | None, n: int) -> tuple[Any, Any]:
     """Return the kept rows of a table and its labels; refuse a table of another length."""
     for name, table in (("X", X), ("y", y)):
         rows = n if table is None else count_rows(table)
         if rows != n:
             raise ValueError(f"units must have an entry for each row: {n} entries, and {rows} rows of {name}")
-    if kept is None:
+    if mask is None:
         return X, y
-    return _pick_rows(X, kept), None if y is None else _pick_rows(y, kept)
+    return _pick_rows(X, mask), None if y is None else _pick_rows(y, mask)
 
 
 def units_of(table: Any, name: str) -> np.ndarray:
     """Return a number for each row of a frame, equal for rows of the same unit, by the column of this name."""
-    kept = UnitStore(name, ArrayStore)
-    kept.append(kept.read(unit_column(table, name)))
-    return kept.read_all()
+    store = UnitStore(name, ArrayStore)
+    store.append(store.read(unit_column(table, name)))
+    return store.read_all()
 
 
 def unit_column(table: Any, name: str) -> pa.Array:
@@ -379,21 +379,21 @@ def _is_empty(X):
     return not (shape[0] if shape else shape is None and hasattr(X, "__len__") and len(X))
 
 
-def _pick_rows(table: Any, kept: np.ndarray) -> Any:
+def _pick_rows(table: Any, mask: np.ndarray) -> Any:
     if isinstance(table, dict):
-        return {name: _pick_rows(column, kept) for name, column in table.items()}
+        return {name: _pick_rows(column, mask) for name, column in table.items()}
     if hasattr(table, "iloc"):
-        return table.iloc[np.flatnonzero(kept)]
+        return table.iloc[np.flatnonzero(mask)]
     if hasattr(table, "num_rows") or (hasattr(table, "type") and hasattr(table, "take")):  # of Arrow
-        return rows_of(table, np.flatnonzero(kept))
+        return rows_of(table, np.flatnonzero(mask))
     if isinstance(table, list | tuple):
-        return [row for row, keep in zip(table, kept, strict=True) if keep]
+        return [row for row, keep in zip(table, mask, strict=True) if keep]
     if hasattr(table, "tocsr"):
-        return table.tocsr()[np.flatnonzero(kept)]
+        return table.tocsr()[np.flatnonzero(mask)]
     if hasattr(table, "get_column") or hasattr(table, "gather"):  # a frame or a column of polars
-        return table[np.flatnonzero(kept)]
+        return table[np.flatnonzero(mask)]
     try:
-        return table[kept]
+        return table[mask]
     except TypeError:
         raise ValueError(
             f"a unit has more than rows_per_unit rows, and a {type(table).__name__} cannot be bounded: leave out "

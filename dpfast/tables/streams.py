@@ -105,7 +105,7 @@ class _Stream:
     def __init__(self, source: Any):
         self.schema: pa.Schema
         self._read: Callable[[list[str]], Iterator[Any]]
-        self._once, self._gone = False, False
+        self._once, self._is_used_up = False, False
         if not is_stream(source):
             raise ValueError(
                 f"the source must be a stream of Arrow batches or a LazyFrame, got {type(source).__name__}"
@@ -121,9 +121,9 @@ class _Stream:
             self.schema, self._read, self._once = reader.schema, lambda names: _select_columns(reader, names), True
 
     def batches(self, names: list[str]) -> Iterator[Any]:
-        if self._gone:
+        if self._is_used_up:
             raise ValueError("the stream was read before, and can be read only once: give a new one")
-        self._gone = self._once
+        self._is_used_up = self._once
         return self._read(names)
 
 
@@ -148,8 +148,8 @@ def _of_dataset(source):
 def _of_relation(source):
     def read(names):
         quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in names)
-        chosen = source.project(quoted)
-        reader = chosen.to_arrow_reader(_ROWS) if hasattr(chosen, "to_arrow_reader") else _reader(chosen)
+        relation = source.project(quoted)
+        reader = relation.to_arrow_reader(_ROWS) if hasattr(relation, "to_arrow_reader") else _reader(relation)
         return _select_columns(reader, names)
 
     return _reader(source.limit(0)).schema, read

@@ -39,12 +39,12 @@ def classes_above(identities: Sequence[str], above: Sequence[float]) -> list[str
     names = threshold_classes(above)
     texts = [plain(text_of(each)).strip() for each in identities]
     formed = pc.match_substring_regex(pa.array(texts, _TEXT), NUMBER).to_pylist() if texts else []
-    found: list[str | None] = []
+    sides: list[str | None] = []
     for text, has_form in zip(texts, formed, strict=True):
         value = number_of(text) if has_form else _float(text)
         at = None if math.isnan(value) else int(np.searchsorted(above, value))
-        found.append(text if text in names else None if at is None else names[at])
-    return found
+        sides.append(text if text in names else None if at is None else names[at])
+    return sides
 
 
 def _float(text):

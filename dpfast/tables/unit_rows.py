@@ -49,12 +49,12 @@ def unit_rows(X, *, fit_intercept=False, normalize=False):
     return UnitRows(X.shape, parts, rows.__getitem__ if rows else load, fit_intercept, normalize, not rows, signed)
 
 
-def unit_products(X, coef, intercept, **given):
+def unit_products(X, coef, intercept, **options):
     """Return (<x, coef> + intercept) over the length of each row x: float64, shape (n,).
 
     `given` are the arguments of `unit_rows`, which scale a row by the inverse of its length.
     """
-    rows, unit = unit_rows(X, **given), reals.norm(np.append(coef, intercept)) or 1.0
+    rows, unit = unit_rows(X, **options), reals.norm(np.append(coef, intercept)) or 1.0
     products = row_products(X, coef / unit) + intercept / unit  # with large coefficients, those of long rows overflow
     return products * (rows.scales / rows.reach) * unit
 
@@ -126,11 +126,11 @@ class UnitRows:
             total = np.zeros((len(vectors), self._d + 2), np.int64)
             for k in group:
                 part = self._parts[k]
-                rows, known = (self._load_unchanged(k), self.scales[part]), (labels[part], limits[part], slope)
+                rows, state = (self._load_unchanged(k), self.scales[part]), (labels[part], limits[part], slope)
                 if len(vectors) == 1:
-                    kernel.add_residuals(total[0], *rows, vectors[0], *known, odds[0], self._constant)
+                    kernel.add_residuals(total[0], *rows, vectors[0], *state, odds[0], self._constant)
                 else:
-                    kernel.add_residuals_many(total, *rows, vectors, *known, odds, self._constant)
+                    kernel.add_residuals_many(total, *rows, vectors, *state, odds, self._constant)
             return total
 
         total = reduce(operator.add, map_blocks(add, self._groups()))
@@ -254,9 +254,9 @@ class CentredRows:
 
         The weights are int32 of at most 2**12 in size. The rows whose weights are not zero are read once.
         """
-        kept = (weights.astype(np.int64) * self._shares).sum(axis=-1)
-        total = self._short.weighted_sum(weights) - kept * self._centring.mean
-        return np.append(total, kept * self._centring.top) * self._factor
+        sums = (weights.astype(np.int64) * self._shares).sum(axis=-1)
+        total = self._short.weighted_sum(weights) - sums * self._centring.mean
+        return np.append(total, sums * self._centring.top) * self._factor
 
     def _of(self, shares):
         return self._rows.shorten(shares / (1 << _SHARE_BITS))

@@ -33,9 +33,9 @@ class Words:
 
     def append(self, words: list[str], rows: np.ndarray) -> np.ndarray:
         """Add words that so many further rows have, and return their numbers, int64; words of no row are not kept."""
-        place, held, local = self._place, np.flatnonzero(rows), np.zeros(len(words), np.int64)
-        local[held] = [place.setdefault(words[k], len(place)) for k in held.tolist()]
-        rows = np.bincount(local[held], weights=rows[held], minlength=len(place)).astype(np.int64)
+        place, places, local = self._place, np.flatnonzero(rows), np.zeros(len(words), np.int64)
+        local[places] = [place.setdefault(words[k], len(place)) for k in places.tolist()]
+        rows = np.bincount(local[places], weights=rows[places], minlength=len(place)).astype(np.int64)
         rows[: len(self._rows)] += self._rows
         self._rows, start = rows, self._closed
         if len(place) > HELD:
@@ -65,25 +65,25 @@ class Words:
                 words += run.words(which)
                 rows.append(run.rows.read_all()[which])
             first += run.n
-        held = slice(max(start - first, 0), max(stop - first, 0))
-        words += itertools.islice(self._place, held.start, held.stop)
-        return words, np.concatenate([*rows, self._rows[held]])
+        within = slice(max(start - first, 0), max(stop - first, 0))
+        words += itertools.islice(self._place, within.start, within.stop)
+        return words, np.concatenate([*rows, self._rows[within]])
 
     def counts(self) -> "Counter[str] | Merged":
         """Return how many rows have each word."""
-        held = Counter(dict(zip(self._place, self._rows.tolist(), strict=True)))
-        return Merged(self._runs, held) if self._runs else held
+        counts = Counter(dict(zip(self._place, self._rows.tolist(), strict=True)))
+        return Merged(self._runs, counts) if self._runs else counts
 
 
 class Merged:
     """Counts of words that do not fit into memory: the runs, and the counts of the words that are in none."""
 
-    def __init__(self, runs: list["_Run"], held: Counter):
-        self._runs, self._held = runs, held
+    def __init__(self, runs: list["_Run"], counts: Counter):
+        self._runs, self._counts = runs, counts
 
     def items(self) -> Iterator[tuple[str, int]]:
         """Yield the words and their counts, in the order of the words."""
-        sources = [*(run.items() for run in self._runs), sorted(self._held.items())]
+        sources = [*(run.items() for run in self._runs), sorted(self._counts.items())]
         for word, several in itertools.groupby(heapq.merge(*sources), itemgetter(0)):
             yield word, sum(rows for _, rows in several)
 

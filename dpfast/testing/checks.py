@@ -181,11 +181,11 @@ def _replays(estimator: Any, relation: str, case: Case, k: int = 0) -> int:
         epsilon = {} if times == 1 else {"epsilon": times * estimator.epsilon}
         copied = _with(estimator, neighbors=relation, **case.parameters, **epsilon)
         others = case.neighbors if times == 1 else [case.neighbors[k % len(case.neighbors)]]
-        for found in replay_closely(copied, case.table, others, seed=_SEED, variables=k % 3 == 0 and times == 1):
-            if found.refusal and not found.differences:
+        for replay in replay_closely(copied, case.table, others, seed=_SEED, variables=k % 3 == 0 and times == 1):
+            if replay.refusal and not replay.differences:
                 continue
-            if not found.holds:
-                raise AssertionError(f"replay ({relation}, {case.what}): {found}")
+            if not replay.holds:
+                raise AssertionError(f"replay ({relation}, {case.what}): {replay}")
             withstood += 1
     return withstood
 
@@ -211,9 +211,9 @@ def check_sums(estimator: Any) -> None:
     many = np.arange(MANY)
     tables["many rows"] = (bits()[0][many % ROWS], many * 16 // MANY // 15)
     for what, (X, y) in tables.items():
-        found = find_sum_that_is_none(lambda source: _fit(estimator, source), X, y, parts=min(len(y), 400))
-        if found:
-            raise AssertionError(f"sums ({what}): {found}")
+        fault = find_sum_that_is_none(lambda source: _fit(estimator, source), X, y, parts=min(len(y), 400))
+        if fault:
+            raise AssertionError(f"sums ({what}): {fault}")
 
 
 def check_refusals(estimator: Any) -> None:
@@ -239,13 +239,13 @@ def check_refusals(estimator: Any) -> None:
     _check_refused(model, "a budget that does not suffice", (X, y), {}, small)
 
 
-def _check_refused(model, what, arguments, given, budget=None):
+def _check_refused(model, what, arguments, keywords, budget=None):
     budget = budget or Budget(1e6, 0.5, neighbors="replace" if model.neighbors == "nobody" else model.neighbors)
     rng, spent = np.random.default_rng(_SEED), budget.spent
     model.set_params(budget=budget, random_state=rng)
     state, before = copy.deepcopy(rng.bit_generator.state), pickle.dumps(collect_published(model))
     try:
-        model.fit(*arguments, **given)
+        model.fit(*arguments, **keywords)
     except (ValueError, TypeError, BudgetExceeded):
         if pickle.dumps(collect_published(model)) != before:
             raise AssertionError(f"refusal ({what}): the fit was refused, and the fitted attributes changed") from None
@@ -264,14 +264,14 @@ class _Interrupter:
     """Interrupts a fit at one of its questions, before or after the answer is drawn."""
 
     def __init__(self, at: int, late: bool):
-        self.asked, self._at, self._late = 0, at, late
+        self.n_questions, self._at, self._late = 0, at, late
 
     def answer(self, question: Any, draw: Callable[[], Any], rng: np.random.Generator) -> Any:
-        self.asked += 1
-        if self.asked == self._at and not self._late:
+        self.n_questions += 1
+        if self.n_questions == self._at and not self._late:
             raise KeyboardInterrupt
         answer = draw()
-        if self.asked == self._at:
+        if self.n_questions == self._at:
             raise KeyboardInterrupt
         return answer
 
@@ -283,12 +283,12 @@ def check_interruptions(estimator: Any) -> None:
     with recording(whole), _watched_rounds():
         model = _with(estimator, random_state=_SEED).fit(X, y, classes=[0, 1])
     several = sum(event.used for event in model.privacy_.events) > 1
-    steps = range(1, whole.asked + 1)
+    steps = range(1, whole.n_questions + 1)
     for at in steps if len(steps) <= 16 else [*steps[:8], *steps[-8:]]:
         for late in (False, True):
             budget = Budget(1e6, 0.5, neighbors=estimator.neighbors)
             model, interrupter = _with(estimator, random_state=_SEED, budget=budget), _Interrupter(at, late)
-            what = f"interruption ({'after' if late else 'before'} answer {at} of {whole.asked})"
+            what = f"interruption ({'after' if late else 'before'} answer {at} of {whole.n_questions})"
             try:
                 with recording(interrupter):
                     model.fit(X, y, classes=[0, 1])
@@ -298,12 +298,12 @@ def check_interruptions(estimator: Any) -> None:
                 raise AssertionError(f"{what}: it was replaced by {error!r}") from error
             else:
                 raise AssertionError(f"{what}: it was lost, and the fit went on")
-            _check_kept(model, budget, what, several and at == whole.asked)
+            _check_kept(model, budget, what, several and at == whole.n_questions)
     case = next(cases(estimator.neighbors, units=False, unlabelled=False, schema=False))
     for at in steps if len(steps) <= 6 else [*steps[:4], *steps[-2:]]:
-        for found in replay_closely(estimator, case.table, case.neighbors[:1], seed=_SEED, interrupted=at):
-            if not found.holds:
-                raise AssertionError(f"interruption (after answer {at} of {whole.asked}): {found}")
+        for replay in replay_closely(estimator, case.table, case.neighbors[:1], seed=_SEED, interrupted=at):
+            if not replay.holds:
+                raise AssertionError(f"interruption (after answer {at} of {whole.n_questions}): {replay}")
 
 
 @contextmanager
@@ -406,8 +406,8 @@ def check_classes(estimator: Any) -> None:
     for table, X, model in _models(estimator):
         n, k = len(X), len(model.classes_)
         for method, shape in {"decision_function": (n,) if k == 2 else (n, k), "predict_proba": (n, k)}.items():
-            if hasattr(model, method) and (found := np.shape(getattr(model, method)(X))) != shape:
-                raise AssertionError(f"classes ({table}): {method} must have shape {shape}, got {found}")
+            if hasattr(model, method) and (shape_here := np.shape(getattr(model, method)(X))) != shape:
+                raise AssertionError(f"classes ({table}): {method} must have shape {shape}, got {shape_here}")
         if not {*model.predict(X).tolist()} <= {*model.classes_.tolist()}:
             raise AssertionError(f"classes ({table}): predict must give labels of the fit")
         for method in ("predict", "decision_function", "predict_proba"):
@@ -459,9 +459,9 @@ def check_names(estimator: Any) -> None:
     parameters = estimator.get_params()
     if clone(estimator).get_params().keys() != parameters.keys():
         raise AssertionError("names: a clone has other parameters")
-    known = set(inspect.signature(type(estimator).__init__).parameters)
-    if not set(parameters) <= known:
-        raise AssertionError(f"names: {sorted(set(parameters) - known)} are no parameters of the constructor")
+    accepts = set(inspect.signature(type(estimator).__init__).parameters)
+    if not set(parameters) <= accepts:
+        raise AssertionError(f"names: {sorted(set(parameters) - accepts)} are no parameters of the constructor")
     X, y = bits()
     model = _with(estimator, random_state=_SEED)
     before = model.get_params()
@@ -533,10 +533,12 @@ def _check_same(what, one, other):
 
 def _published_values(model):
     """Return what a model publishes by sorted names; a file holds a cost only if it is nearly that of the claim."""
-    known = collect_published(model) | {"privacy_": replace(model.privacy_, cost=())}
-    if "encoder_" in known:
-        known["encoder_"] = {name: value for name, value in _published_values(model.encoder_).items() if name[0] != "_"}
-    return {name: known[name] for name in sorted(known) if name != "notes_"}
+    values = collect_published(model) | {"privacy_": replace(model.privacy_, cost=())}
+    if "encoder_" in values:
+        values["encoder_"] = {
+            name: value for name, value in _published_values(model.encoder_).items() if name[0] != "_"
+        }
+    return {name: values[name] for name in sorted(values) if name != "notes_"}
 
 
 def _check_refuses(model, X, what):

@@ -52,18 +52,18 @@ def find_sum_that_is_none(fit: Fit, X: Any, y: np.ndarray, parts: int) -> str:
 @contextmanager
 def _asking(X: np.ndarray, answers: list[list]) -> Iterator[None]:
     """Record the answers to the questions of a fit, also with other public arguments."""
-    before, found = Rows.sum, []
+    before, pairs = Rows.sum, []
 
     def sum_of(rows: Rows, question: Callable, *public: Any) -> np.ndarray:
         name = getattr(question, "__name__", "a question")
         answer = before(rows, question, *public)
-        found.append((name, answer))
-        known = [each for each, _ in found].count(name)
-        for other in _others(X, public) if known <= _CLOSELY else ():
+        pairs.append((name, answer))
+        times = [each for each, _ in pairs].count(name)
+        for other in _others(X, public) if times <= _CLOSELY else ():
             try:
-                found.append((f"{name} with other public arguments", before(rows, question, *other)))
+                pairs.append((f"{name} with other public arguments", before(rows, question, *other)))
             except Exception:
-                found.append((name, None))  # type: ignore[arg-type]
+                pairs.append((name, None))  # type: ignore[arg-type]
         return answer
 
     Rows.sum = sum_of  # type: ignore[method-assign, assignment]
@@ -71,7 +71,7 @@ def _asking(X: np.ndarray, answers: list[list]) -> Iterator[None]:
         yield
     finally:
         Rows.sum = before  # type: ignore[method-assign]
-    answers.append(found)
+    answers.append(pairs)
 
 
 def _others(X: np.ndarray, public: tuple) -> Iterator[tuple]:

@@ -93,16 +93,16 @@ def test_a_label_that_the_model_does_not_know_is_a_wrong_prediction(rng):
     assert [each.name for each in told] == [
         *("accuracy", "largest class", "AUC", "reliability", "confusion", "rows", "classes")
     ]
-    cells = {(each["of"], each["label"]): each["value"] for each in told[4].kept}
+    cells = {(each["of"], each["label"]): each["value"] for each in told[4].document}
     assert cells.keys() == {(of, label) for of in "01" for label in "01"}
     right = fitted.predict(X) == y
     for of in (0, 1):
         assert cells[str(of), str(of)] == pytest.approx((right & (y == of))[np.arange(1000) % 2 == 1].sum(), abs=3)
-    assert told[5].kept == {"value": 1000, "low": 1000.0, "high": 1000.0}
-    assert told[0].kept["value"] == pytest.approx(0.5, abs=0.01)
-    assert told[1].kept["value"] == pytest.approx(0.25, abs=0.01)
+    assert told[5].document == {"value": 1000, "low": 1000.0, "high": 1000.0}
+    assert told[0].document["value"] == pytest.approx(0.5, abs=0.01)
+    assert told[1].document["value"] == pytest.approx(0.25, abs=0.01)
     for each in told[:3]:
-        assert each.kept["low"] <= each.kept["value"] <= each.kept["high"]
+        assert each.document["low"] <= each.document["value"] <= each.document["high"]
 
 
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
@@ -119,7 +119,7 @@ def test_counts_by_prediction_are_paid_by_what_the_class_sizes_cost(rng, monkeyp
     monkeypatch.setattr(Counter, "release", noted)
     told = figures(model, X, y, rng, epsilon=3, neighbors=relation)
     assert paid == pytest.approx([1.0, 1.0, 1.0])
-    rows = told[-2].kept
+    rows = told[-2].document
     assert (rows["low"] < rows["high"]) == (relation == "add-remove")
     assert rows["low"] <= rows["value"] <= rows["high"]
 

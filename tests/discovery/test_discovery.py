@@ -385,7 +385,7 @@ def test_noise_alone_makes_no_rows_and_rows_stay_where_they_are(rng):
     noise[0, 40:42] += 1_000.0
     found = Spread.clear(noise[0], 30.0, ends)
     np.testing.assert_array_equal(np.flatnonzero(found.rows), [40, 41])
-    assert found.held().tolist() == [40, 41, 42]
+    assert found.ends_of_cells().tolist() == [40, 41, 42]
 
 
 def test_edges_lie_at_equal_ranks():

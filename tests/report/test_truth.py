@@ -12,14 +12,14 @@ import pytest
 
 import dpfast
 from dpfast import report
-from dpfast.base.others import told_share
+from dpfast.base.others import share_in_words
 from dpfast.cli.figures import figures, figures_to_keep
 from dpfast.cli.groups import By, _of_numbers
 from dpfast.report.additive import COUNTED, PairTerm
 from dpfast.report.classes import hardly_predicted
 from dpfast.report.drawing import Scale
 from dpfast.report.effects import DrawnRows, importance_interval
-from dpfast.report.panels import _held, _panel
+from dpfast.report.panels import _codes_present, _panel
 from dpfast.tables.cells import CodeColumn
 from dpfast.tables.encoding import encode
 
@@ -333,7 +333,7 @@ def test_what_is_said_of_a_run_of_values_holds_over_all_of_it_and_axes_end_where
             assert ends[0] - 0.006 <= weights.min() <= weights.max() <= ends[-1] + 0.006
         held = np.bincount(codes[:, columns.index(term.column.name)], minlength=term.column.size)
         if term.column.ordered and term.clear:
-            first, last = _held(term)
+            first, last = _codes_present(term)
             hidden = held[:first], held[last + 1 : term.column.bins]
             for rows in hidden:  # few rows, or what noise and a threshold of as many deviations hide
                 noise = 2 * COUNTED * term.count_noise * N * np.sqrt(len(rows))
@@ -389,7 +389,7 @@ def test_labels_that_were_not_found_are_a_line_and_the_pairs_that_trees_ask_are_
     (line,) = [each for each in lines_of(page, "the classes") if each[0] == "any other label"]
     _, low, high = interval(line[2].split(", learned as ")[0])
     assert low <= 600 / N <= high
-    asked = [{model.trees_.orders[order][0] for order in tree} for tree in model.trees_.asked]
+    asked = [{model.trees_.orders[order][0] for order in tree} for tree in model.trees_.questions]
     for first, second, trees in re.findall(r"(\w) and (\w) \(in (\d+)\)", text_of(page)):
         assert sum({"abc".index(first), "abc".index(second)} <= each for each in asked) == int(trees)
     assert "Most trees ask together: " in page
@@ -409,7 +409,7 @@ def test_only_bins_of_the_known_range_are_drawn_where_no_rows_are_clear_and_grou
     assert column.bins_within() == range(3, 6)
     weights, shares = np.linspace(-1, 1, column.size), np.full(column.size, 1 / column.size)
     noisy = report.Term(column, "yes", weights, np.full(column.size, 0.01), shares, 0.2)
-    assert _held(noisy) == (3, 5)
+    assert _codes_present(noisy) == (3, 5)
     assert [*range(column.bins)] == [*replace(column, high=16.0).bins_within()]
     names, of_code = _of_numbers(column, None)
     assert names == ["at most 16", "above 16, at most 50", "above 50"]
@@ -430,8 +430,8 @@ def test_pictures_of_weights_have_tables_and_a_share_that_rounds_to_nothing_is_a
         order = np.argsort(-np.abs(model.coef_[k]), kind="stable")
         assert lines == [[f"x{j}", f"{model.coef_[k][j]:+.3g}"] for j in order]
         assert f'aria-label="the largest weights for {k}: x{order[0]}: {model.coef_[k][order[0]]:+.3g}, ' in page
-    assert told_share((0.004, 0.0, 0.012)) == "at most 1% of the rows"
-    assert told_share((0.16, 0.15, 0.17)) == "about 16% of the rows (15 to 17)"
+    assert share_in_words((0.004, 0.0, 0.012)) == "at most 1% of the rows"
+    assert share_in_words((0.16, 0.15, 0.17)) == "about 16% of the rows (15 to 17)"
     few = [{"label": str(k), "measure": "predicted", "value": 0, "low": 0, "high": 7 + k} for k in range(2)]
     model.figures_ = {"classes": few}
     (told,) = hardly_predicted(model, None)

@@ -28,9 +28,9 @@ def finite_class(
     with reporting("nothing was computed"):
         from dpfast.accounting import finite_class_plan
 
-        asked: dict[str, Any] = {"alpha": alpha, "beta": beta, "neighbors": neighbors}
-        agnostic = finite_class_plan(epsilon, hypotheses, **asked)
-        realizable = finite_class_plan(epsilon, hypotheses, realizable=True, **asked)
+        problem: dict[str, Any] = {"alpha": alpha, "beta": beta, "neighbors": neighbors}
+        agnostic = finite_class_plan(epsilon, hypotheses, **problem)
+        realizable = finite_class_plan(epsilon, hypotheses, realizable=True, **problem)
         plans = {"some is never wrong": realizable, "any labels": agnostic}
         if json:
             answer({name: plan._asdict() for name, plan in plans.items()})
@@ -84,11 +84,11 @@ def littlestone(
         own: dict[str, Any] = {"confidence": beta, "neighbors": neighbors, "max_work": _ANY}
         plan = StagedLittlestoneLearner(epsilon, delta, H, alpha, **own).estimate()
         teachers = LittlestoneLearner(epsilon, delta, H, alpha, **own).estimate()
-        drawn = finite_class_plan(epsilon, H.size, alpha=alpha, beta=beta, neighbors=neighbors, realizable=True)
+        final = finite_class_plan(epsilon, H.size, alpha=alpha, beta=beta, neighbors=neighbors, realizable=True)
         lower = shattered_lower_bound(epsilon, delta, 2, alpha=alpha, beta=beta, neighbors=neighbors)
         new = f"{new_row_error(alpha, plan.n_samples, dimension=d):.4g}"
         rows = {
-            "rows needed": (plan.n_samples, teachers.n_samples, drawn.n),
+            "rows needed": (plan.n_samples, teachers.n_samples, final.n),
             "error on new rows": (new, "", f"{alpha:g}"),
             "teachers": (plan.n_teachers, teachers.n_teachers, ""),
             "rows of each": (plan.rows_per_teacher, teachers.rows_per_teacher, ""),

@@ -44,9 +44,9 @@ def decision_list(
         from dpfast.accounting import cover_exponent, decision_list_paper, decision_list_plan
         from dpfast.learners.lists.covering import LENGTHS, REACH, usual_length
 
-        asked: dict[str, Any] = {"alpha": alpha, "beta": beta, "neighbors": neighbors}
-        plan = decision_list_plan(epsilon, delta, M, noise=noise, **asked)
-        paper = decision_list_paper(epsilon, delta, M, **asked)
+        problem: dict[str, Any] = {"alpha": alpha, "beta": beta, "neighbors": neighbors}
+        plan = decision_list_plan(epsilon, delta, M, noise=noise, **problem)
+        paper = decision_list_paper(epsilon, delta, M, **problem)
 
         def exponent(rules):
             how = {"neighbors": neighbors, "coverage_weight": REACH, "max_rounds": min(rules, M + 1)}

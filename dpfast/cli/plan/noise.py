@@ -44,15 +44,15 @@ def halfspace(
 
         from dpfast.discovery.facts import FEW_BESIDE, SECOND
 
-        found = None if schema is not None else _discovery(columns, epsilon, delta, neighbors, n)
+        survey = None if schema is not None else _discovery(columns, epsilon, delta, neighbors, n)
         if json:
             figures = {"columns": len(shapes), "noise in rows": deviation, "clear rows": clear, "n": n}
-            if found is not None:
+            if survey is not None:
                 figures |= {
-                    "discovery noise in rows": found.look.deviation,
-                    "published from rows": found.look.least,
-                    "label published from rows": found.labels.least,
-                    "numbers beside words seen from rows": max(SECOND * found.look.deviation, FEW_BESIDE * n),
+                    "discovery noise in rows": survey.look.deviation,
+                    "published from rows": survey.look.least,
+                    "label published from rows": survey.labels.least,
+                    "numbers beside words seen from rows": max(SECOND * survey.look.deviation, FEW_BESIDE * n),
                 }
             answer(figures)
             return
@@ -66,24 +66,24 @@ def halfspace(
         if schema is not None:
             table.add_row("codes in all", f"{sum(size for _, size in shapes):,}")
             table.add_row("bins of equal counts that are clear, at most", f"{max(1, math.floor(n / clear)):,}")
-        if found is not None:
-            seen, least = _SEEN * found.look.deviation, found.look.least
+        if survey is not None:
+            fewest, least = _SEEN * survey.look.deviation, survey.look.least
             table.add_row("if nothing is declared: a word is published from", f"{number(least)} rows", style="bold")
             table.add_row(f"of n = {n:,}", f"{least / n:.2%}")
-            table.add_row("a label is published from", f"{number(found.labels.least)} rows")
-            table.add_row("a range of numbers is found from, about", f"{number(seen)} rows")
-            beside = max(SECOND * found.look.deviation, FEW_BESIDE * n)
+            table.add_row("a label is published from", f"{number(survey.labels.least)} rows")
+            table.add_row("a range of numbers is found from, about", f"{number(fewest)} rows")
+            beside = max(SECOND * survey.look.deviation, FEW_BESIDE * n)
             table.add_row("the same beside words, which are missed below", f"{number(beside)} rows")
-            table.add_row("bins of equal counts that are found, at most", f"{max(1, math.floor(n / seen)):,}")
+            table.add_row("bins of equal counts that are found, at most", f"{max(1, math.floor(n / fewest)):,}")
         output.print(table)
-        if found is not None and found.look.least > n:
+        if survey is not None and survey.look.least > n:
             say("The table has too few rows to discover words, so groups are used. Declare words in a schema.")
-        if found is not None and n < 2 * found.labels.least:
+        if survey is not None and n < 2 * survey.labels.least:
             say("The table has too few rows to discover labels, of which a model needs two. Declare them by --classes.")
-        if found is not None:
+        if survey is not None:
             from dpfast.discovery.survey import labels_seen, suffice
 
-            surveyed = neighbors == "replace" and suffice(n, columns or 1, epsilon) and labels_seen(found, n)
+            surveyed = neighbors == "replace" and suffice(n, columns or 1, epsilon) and labels_seen(survey, n)
             way = "surveyed like a frame" if surveyed else "read as vectors"
             say(f"By default, a dense array of numbers of this shape is {way}.")
         say("The noise grows with the square root of the number of columns. With fewer bins, each bin has more rows.")
@@ -116,7 +116,7 @@ def _shapes(path):
     return shapes
 
 
-def wanted(
+def plan(
     context: typer.Context,
     noise: Annotated[
         float | None,
@@ -158,8 +158,8 @@ def _of_noise(noise, columns, delta, neighbors, json):
     moves = (2 if neighbors == "replace" else 1) * math.sqrt(2 * columns + 1)  # as `plan halfspace` has it
     epsilon = epsilon_for(noise=noise, delta=delta, sensitivity=moves)
     if not 0 < epsilon <= _MOST:
-        wanted = f"an epsilon above {_MOST:g}: allow more rows" if epsilon else "no epsilon above 0: allow fewer rows"
-        raise ValueError(f"--noise {noise:g} needs {wanted}")
+        advice = f"an epsilon above {_MOST:g}: allow more rows" if epsilon else "no epsilon above 0: allow fewer rows"
+        raise ValueError(f"--noise {noise:g} needs {advice}")
     digits = 2 - math.floor(math.log10(epsilon))
     epsilon = math.ceil(epsilon * 10**digits) / 10**digits
     if json:

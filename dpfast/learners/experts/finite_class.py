@@ -193,14 +193,14 @@ class FiniteClassLearner(CountedClassifier, name="finite-class"):
 
     def learn(self, rows: Rows, plan: Plan, run: Run) -> FiniteModel:
         table, number = self._class(), self._number(rows.task)
-        drawn = run.select("hypotheses", -rows.prepared)
+        index = run.select("hypotheses", -rows.prepared)
         model: FiniteModel
         if self._of_features():
-            model = FeatureModel(drawn, number)
+            model = FeatureModel(index, number)
         elif table is None:
-            model = FunctionModel(drawn, number, self.hypotheses[drawn], rows.classes)
+            model = FunctionModel(index, number, self.hypotheses[index], rows.classes)
         else:
-            model = PointModel(drawn, number, bits.unpack(table.rows[[drawn]], table.shape[1])[0].astype(np.int64))
+            model = PointModel(index, number, bits.unpack(table.rows[[index]], table.shape[1])[0].astype(np.int64))
         return self.count(model, run, lambda: rows.sum(_count_confusion, model, rows.n_classes))
 
     def prepare(self, rows: Rows) -> np.ndarray:

@@ -116,34 +116,34 @@ class LinearLearner(CountedClassifier, name="linear-learner"):
 
     def plan(self, task: Task) -> Plan:
         size = task.n_columns + bool(self.fit_intercept)
-        drawn = draws(self.without_counts(task), self.calibration, size, mirrored=bool(self.negations))
-        return Plan(draws=drawn, **self.counting(task, drawn.cost))
+        draws_bound = draws(self.without_counts(task), self.calibration, size, mirrored=bool(self.negations))
+        return Plan(draws=draws_bound, **self.counting(task, draws_bound.cost))
 
     def spending(self, task: Task) -> Spending:
         return Spending()  # the number of draws is that of the rows, which is not known before a table is read
 
     def learn(self, rows: Rows, plan: Plan, run: Run) -> AverageModel:
-        piece, drawn = rows.parts.only, np.zeros((2, rows.n_columns + bool(self.fit_intercept)), np.int64)
+        piece, counts = rows.parts.only, np.zeros((2, rows.n_columns + bool(self.fit_intercept)), np.int64)
 
         def model() -> AverageModel:
-            count = drawn[0] - drawn[1]
+            count = counts[0] - counts[1]
             index = np.flatnonzero(count)
-            facts = int(drawn.sum()), piece.rows.reads, run.scale("draws")
+            facts = int(counts.sum()), piece.rows.reads, run.scale("draws")
             return AverageModel(rows.n_columns, index, count[index], *facts, class_sizes=rows.class_sizes)
 
         run.show(model)
         form = {"constant": bool(self.fit_intercept), "mirrored": bool(self.negations)}
         for experts in follow(run, piece.rows, (1 - 2 * piece.labels).astype(np.int8), **form):
-            drawn += np.bincount(experts, minlength=drawn.size).reshape(2, -1)
+            counts += np.bincount(experts, minlength=counts.size).reshape(2, -1)
         learned = model()
         return self.count(learned, run, lambda: rows.sum(count_levels, learned))
 
     def read_model(self, saved: Any, task: Task) -> AverageModel:
-        index, count, drawn, *more = saved  # older files do not say what the model reads, or its rate
+        index, count, counts, *more = saved  # older files do not say what the model reads, or its rate
         reads, rate = [*more, None, None][:2]
         reads = optional(choice("signs", "numbers")).read("reads", reads)
         rate = optional(positive()).read("learning_rate", rate)
         ((index, count),) = histograms_from_json([(index, count)], task.n_columns)
-        if sum(map(abs, count.tolist())) > integer(drawn, 0, 1 << 62):
+        if sum(map(abs, count.tolist())) > integer(counts, 0, 1 << 62):
             raise ValueError("every count needs draws of its own")
-        return AverageModel(task.n_columns, index, count, drawn, reads, rate)
+        return AverageModel(task.n_columns, index, count, counts, reads, rate)

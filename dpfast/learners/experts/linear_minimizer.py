@@ -104,12 +104,12 @@ class LinearMinimizer(PrivateParameters, CallbackSupportMixin, BaseEstimator):
         plan = self.plan(task)
         solved = plan.solve(task)
         public = Public(n, d, columns_of(X)[1], others={"learning_rate_": solved.noise["draws"], "n_rounds_": n})
-        with fitting(self, p.rng, lambda model: {"theta_": model.theta}) as paid:
-            paid.charge(public, solved.cost, plan.times)
-            run, drawn = Run(paid, plan, solved, self._progress), np.zeros(d, np.int64)
-            run.show(lambda: Average(drawn / max(1, drawn.sum())))
+        with fitting(self, p.rng, lambda model: {"theta_": model.theta}) as current_fit:
+            current_fit.charge(public, solved.cost, plan.times)
+            run, counts = Run(current_fit, plan, solved, self._progress), np.zeros(d, np.int64)
+            run.show(lambda: Average(counts / max(1, counts.sum())))
             for experts in follow(run, rows, np.ones(n, np.int8), constant=False, mirrored=False):
-                drawn += np.bincount(experts, minlength=d)
+                counts += np.bincount(experts, minlength=d)
         return self
 
     def plan(self, task: Task) -> Plan:

@@ -12,7 +12,7 @@ from dpfast.mechanisms.draws import ExclusiveAccess
 
 @estimator
 class Prepaid(PrivateParameters):
-    """Base of such objects; `_paid` has the parameters of the claim, whatever becomes of the attributes, and its cost.
+    """Base of such objects; `_terms` has the parameters of the claim, whatever becomes of the attributes, and its cost.
 
     Attributes
     ----------
@@ -40,31 +40,31 @@ class Prepaid(PrivateParameters):
 
     def _read_parameters(self) -> Any:
         """Return the checked parameters, which are those of the claim; the object does not keep its seed."""
-        self._paid: Any = self._checked()
+        self._terms: Any = self._checked()
         del self.random_state
         self._access = ExclusiveAccess(f"a {type(self).__name__}")
-        return self._paid
+        return self._terms
 
     def _start(self, n_rows: int | None) -> Run:
         """Return the run of a plan, from which all noise and all draws come; `n_rows` is the number that is public."""
-        paid = self._paid
-        task = Task(paid.epsilon, paid.delta, paid.neighbors, n_rows=n_rows)
+        terms = self._terms
+        task = Task(terms.epsilon, terms.delta, terms.neighbors, n_rows=n_rows)
         plan = self.plan(task)
         solved = plan.solve(task)
-        self._paid = paid.but(cost=solved.cost)
-        return Run(paid, plan, solved, lambda rounds, *_: rounds)
+        self._terms = terms.but(cost=solved.cost)
+        return Run(terms, plan, solved, lambda rounds, *_: rounds)
 
     def _charge(self) -> None:
-        paid = self._paid
-        if paid.budget is not None:
+        terms = self._terms
+        if terms.budget is not None:
             what = {"model": type(self).__name__}
-            paid.budget.charge(paid.epsilon, paid.delta, neighbors=paid.neighbors, cost=paid.cost, what=what)
+            terms.budget.charge(terms.epsilon, terms.delta, neighbors=terms.neighbors, cost=terms.cost, what=what)
 
-    def _claim(self, *made: Release) -> PrivacySpend:
+    def _claim(self, *releases: Release) -> PrivacySpend:
         """Return the claim, with the releases made so far."""
-        paid = self._paid
-        seeded = random.is_reproducible(paid.rng)
-        return PrivacySpend(paid.epsilon, paid.delta, paid.neighbors, made, seeded, paid.cost)
+        terms = self._terms
+        seeded = random.is_reproducible(terms.rng)
+        return PrivacySpend(terms.epsilon, terms.delta, terms.neighbors, releases, seeded, terms.cost)
 
     def __reduce__(self):
         raise TypeError(f"{type(self).__name__} holds private data: it is not copied or pickled")

@@ -134,16 +134,16 @@ class StatisticalQueryOracle(Prepaid):
             self._counted = max(1.0, int(self._run.release("counts", n << _GRID_BITS)) / (1 << _GRID_BITS))
 
     def plan(self, task: Task) -> Plan:
-        p = self._paid  # the attributes may have been edited since
+        p = self._terms  # the attributes may have been edited since
         if p.noise == "discrete-gaussian" and not task.delta:
             raise ValueError('delta = 0 needs noise="discrete-laplace"')
         releases = p.n_queries + (task.neighbors == "add-remove")
-        asked: dict[str, Any] = {"sensitivity": 1 << _GRID_BITS, "releases": releases}
+        query: dict[str, Any] = {"sensitivity": 1 << _GRID_BITS, "releases": releases}
         if p.noise == "discrete-gaussian":
-            scale = discrete_gaussian_sigma(task.epsilon, task.delta, **asked)
-            cost = discrete_gaussian_cost(scale, **asked, size=1)
+            scale = discrete_gaussian_sigma(task.epsilon, task.delta, **query)
+            cost = discrete_gaussian_cost(scale, **query, size=1)
         else:
-            scale = laplace_scale(task.epsilon, task.delta, **asked)
+            scale = laplace_scale(task.epsilon, task.delta, **query)
             cost = (Cost("pure", (1 << _GRID_BITS) / scale * (1 + SLACK), times=releases),)
         if scale > LARGEST_SCALE:
             raise ValueError(f"the noise for {releases} releases at epsilon={task.epsilon!r} is too large to be drawn")
@@ -216,12 +216,12 @@ class StatisticalQueryOracle(Prepaid):
         failure = BETWEEN_0_AND_1.read("failure", failure)
         if population:
             noise, rows = self.tolerance(failure / 2), self._counted
-            if self._paid.neighbors == "add-remove":
+            if self._terms.neighbors == "add-remove":
                 rows -= noise * rows  # the noise of the count is smaller, except if `noise` fails
-            return noise + query_deviation(rows, self._paid.n_queries, failure / 2)
-        counted = self._paid.neighbors == "add-remove"
-        each = -math.expm1(math.log1p(-failure) / (self._paid.n_queries + counted))  # the noise terms are independent
-        if self._paid.noise == "discrete-gaussian":  # P(|X| >= m): at most the continuous one's at m - 1 [CKS20, 25]
+            return noise + query_deviation(rows, self._terms.n_queries, failure / 2)
+        counted = self._terms.neighbors == "add-remove"
+        each = -math.expm1(math.log1p(-failure) / (self._terms.n_queries + counted))  # the noise terms are independent
+        if self._terms.noise == "discrete-gaussian":  # P(|X| >= m): at most the continuous one's at m - 1 [CKS20, 25]
             most = math.ceil(-self._scale * special.ndtri(each / 2))
         else:  # P(|X| >= m) = 2 q^m / (1 + q)
             most = max(0, math.ceil(self._scale * math.log(2 / ((1 + math.exp(-1 / self._scale)) * each))) - 1)
@@ -231,16 +231,18 @@ class StatisticalQueryOracle(Prepaid):
 
     @property
     def privacy_(self) -> PrivacySpend:
-        counts = [Release("counts", 1, 1)] if self._paid.neighbors == "add-remove" else []
-        return self._claim(Release("queries", self.answered_, self._paid.n_queries), *counts)
+        counts = [Release("counts", 1, 1)] if self._terms.neighbors == "add-remove" else []
+        return self._claim(Release("queries", self.answered_, self._terms.n_queries), *counts)
 
     def _count(self, queries):
         """Count queries that are about to be called, or refuse them."""
         self._access.check_process()
         with self._counting:
-            left = self._paid.n_queries - self._answered
+            left = self._terms.n_queries - self._answered
             if queries > left:
-                raise BudgetExceeded(f"{queries} more do not fit: of n_queries={self._paid.n_queries}, {left} are left")
+                raise BudgetExceeded(
+                    f"{queries} more do not fit: of n_queries={self._terms.n_queries}, {left} are left"
+                )
             self._answered += queries
 
     def __repr__(self):

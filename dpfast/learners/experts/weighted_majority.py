@@ -115,16 +115,16 @@ class RandomizedWeightedMajority(Prepaid):
         self._rounds, self._waiting = 0, False
         self._begin(_FIRST if p.horizon is None else p.horizon)
         if p.budget is not None:
-            p.budget.check(p.epsilon, p.delta, neighbors=p.neighbors, cost=self._paid.cost)
+            p.budget.check(p.epsilon, p.delta, neighbors=p.neighbors, cost=self._terms.cost)
         warn_of_claim(p.epsilon, p.delta, p.horizon)
         self._parts: list[np.ndarray] = []
 
     def plan(self, task: Task) -> Plan:
         # of a phase of task.n_rows rounds; with a horizon there is one
         assert task.n_rows is not None
-        eta, width = self._rate(task, self._paid.calibration), experts_range(task.neighbors)
+        eta, width = self._rate(task, self._terms.calibration), experts_range(task.neighbors)
         whole = Cost("range", eta * width * (1 + SLACK), times=task.n_rows)
-        cost = pair_cost(self._paid.epsilon, self._paid.delta) if self._paid.horizon is None else whole
+        cost = pair_cost(self._terms.epsilon, self._terms.delta) if self._terms.horizon is None else whole
         return Plan(actions=Proved("exponential", eta, (cost,), size=_MOST_EXPERTS, times=task.n_rows))
 
     learning_rate_ = read_only("_eta")
@@ -234,15 +234,15 @@ class RandomizedWeightedMajority(Prepaid):
         self._weigh(block.shape[1])
         experts = np.full(block.shape[0], -1)
         for piece in slices(block.shape[0], max(1, _PART // block.shape[1])):
-            done = piece.start
-            while done < piece.stop:
+            place = piece.start
+            while place < piece.stop:
                 self._next_phase()
-                part = slice(done, min(piece.stop, done + self._end - self._rounds))
+                part = slice(place, min(piece.stop, place + self._end - self._rounds))
                 self._rounds += part.stop - part.start
                 self._parts.append(experts[part])
                 sample = partial(self._play, rows, part, experts)
                 self._run.draw("actions", block.shape[1], sample, times=part.stop - part.start)
-                done = part.stop
+                place = part.stop
         return experts
 
     def _play(self, rows, part, experts, eta, rng):
@@ -258,7 +258,7 @@ class RandomizedWeightedMajority(Prepaid):
 
     def _next_phase(self):
         """Start a new phase with twice the rounds and no losses if the current phase is over."""
-        if self._paid.horizon is None and self._rounds == self._end:
+        if self._terms.horizon is None and self._rounds == self._end:
             run_uninterrupted(self._end_phase)  # no draw of the new phase may see losses of the old one
 
     def _end_phase(self):
@@ -274,7 +274,7 @@ class RandomizedWeightedMajority(Prepaid):
 
     @property
     def privacy_(self) -> PrivacySpend:
-        return self._claim(Release("actions", self.rounds_, self._paid.horizon or self.rounds_))
+        return self._claim(Release("actions", self.rounds_, self._terms.horizon or self.rounds_))
 
     def owner_report(self) -> Regret:
         """Return the losses and the regret. PRIVATE: for the owner of the losses, not covered by the guarantee.
@@ -299,9 +299,9 @@ class RandomizedWeightedMajority(Prepaid):
         phases += [(self.learning_rate_, last)] if last else []
         own = sum(experts_regret(rate, self.n_experts, length) for rate, length in phases)
         try:
-            planned = self._paid.horizon
-            paid = Task(self._paid.epsilon, self._paid.delta, self._paid.neighbors, n_rows=planned)
-            papers = experts_regret(self._rate(paid, "paper"), self.n_experts, rounds) if planned else math.inf
+            planned = self._terms.horizon
+            task = Task(self._terms.epsilon, self._terms.delta, self._terms.neighbors, n_rows=planned)
+            papers = experts_regret(self._rate(task, "paper"), self.n_experts, rounds) if planned else math.inf
         except ValueError:
             papers = math.inf
         return Regret(rounds, loss, best, loss - best, own, papers)
@@ -316,11 +316,11 @@ class RandomizedWeightedMajority(Prepaid):
         """Refuse rounds that were not paid for."""
         if self._waiting:
             raise RuntimeError("the losses of the last action were not observed yet")
-        if self._paid.horizon is None:
+        if self._terms.horizon is None:
             return
-        left = self._paid.horizon - self._rounds
+        left = self._terms.horizon - self._rounds
         if rounds > left:
-            raise BudgetExceeded(f"{rounds} more actions do not fit: of horizon={self._paid.horizon}, {left} are left")
+            raise BudgetExceeded(f"{rounds} more actions do not fit: of horizon={self._terms.horizon}, {left} are left")
 
     def _weigh(self, n_experts):
         """Charge, and start with equal weights."""

@@ -112,8 +112,8 @@ class AdditiveModel(Model):
                 (row - dot(of_rows, row)).take(column, out=values[k, j], mode="clip")
             start += size
         if self.trees is not None:
-            asked = {self.trees.orders[order][0] for tree in self.trees.asked for order in tree}
-            joint["trees"] = tuple(names[j] for j in sorted(asked))
+            together = {self.trees.orders[order][0] for tree in self.trees.questions for order in tree}
+            joint["trees"] = tuple(names[j] for j in sorted(together))
             mean = np.array([dot(shares[start:], row[start:]) if shares is not None else 0.0 for row in self.coef])
             # what is left of the score: trees add the more exactly, as scores are rounded
             level = self.intercept + self.shift + mean + self._means(sizes)
@@ -164,10 +164,10 @@ class AdditiveModel(Model):
         return {name: value for name, value in super().attributes().items() if value is not None or name in _ALWAYS}
 
     def with_entries(self, saved: Mapping[str, Any], task: Task) -> Self:
-        known: dict[str, Any] = {name: np.array(saved[name], np.float64) for name in _IN_CARD if name in saved}
+        entries: dict[str, Any] = {name: np.array(saved[name], np.float64) for name in _IN_CARD if name in saved}
         if "count_noise" in saved:
-            known["count_noise"] = abs(float(saved["count_noise"]))
-        return replace(super().with_entries(saved, task), **known)
+            entries["count_noise"] = abs(float(saved["count_noise"]))
+        return replace(super().with_entries(saved, task), **entries)
 
     def to_dict(self) -> dict[str, Any]:
         saved = {

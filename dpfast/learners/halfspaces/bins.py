@@ -87,12 +87,12 @@ def _parted(ranked, share, least, most):
     bins, least = list(zip(ranked.tolist(), share.tolist(), strict=True)), max(least, _FEWEST)
     while True:
         rest, parted = np.bincount(ranked, share).tolist(), []
-        run, held, before = -1, 0.0, -1
+        run, size, before = -1, 0.0, -1
         for rank, part in bins:
-            full = held >= least or (part >= least and held > 0)
+            full = size >= least or (part >= least and size > 0)
             if rank != before or (full and rest[rank] >= least):
-                run, held = run + 1, 0.0
-            held, before = held + part, rank
+                run, size = run + 1, 0.0
+            size, before = size + part, rank
             rest[rank] -= part
             parted.append(run)
         if run < most:

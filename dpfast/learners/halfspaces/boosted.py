@@ -55,9 +55,9 @@ _WEAK = {"centering": NoisyCentering, "stump": NoisyStump}
 _MEASURES = {"lazy-bregman": LazyBregman, "local": Local}
 
 
-def _kind(wanted, base, named):
+def _kind(kind, base, named):
     return Kind(
-        wanted,
+        kind,
         lambda value: isinstance(value, base) or (isinstance(value, str) and value in named),
         lambda value: _named(value, named),
     )
@@ -274,18 +274,18 @@ class BoostedHalfspaceClassifier(CountedClassifier, name="boosted-halfspace"):
         image = CentredImage(PlainForm.of(rows.task), rows.n_classes, p.fit_intercept)
         state = _Boosting(image, rows, p, n_rounds)
         run.show(state.model)
-        seen, start = state.open(rows.parts, rows, run)
+        opened_parts, start = state.open(rows.parts, rows, run)
         state.begin(p, self._budget(rows.task), run.scale("rounds") / (image.reach * CAP))
         mass = max(1, int(state.density * image.opening.n * CAP))
         weighed = AtLeast() if isinstance(p.measure, LazyBregman) else p.measure
-        asked, begun, _ = measured(seen, image, count_rows(rows), p.weak_learner, weighed, rows.n_classes)
+        questions, begun, _ = measured(opened_parts, image, count_rows(rows), p.weak_learner, weighed, rows.n_classes)
         rate, steps = state.largest_step(), max(1, math.ceil(np.abs(image.log_odds()).max()))
         measure = begun(mass, rate)
         for _ in range(steps):
             measure.add(start / (steps * rate))
         for t in run.rounds("rounds"):
-            noisy = run.release("rounds", asked.weighted_sum(measure.weights()))
-            step = state.step(noisy / (float(mass) * asked.reach))
+            noisy = run.release("rounds", questions.weighted_sum(measure.weights()))
+            step = state.step(noisy / (float(mass) * questions.reach))
             if t + 1 < n_rounds:
                 measure.add(step / rate)
         return state.model()
@@ -293,7 +293,7 @@ class BoostedHalfspaceClassifier(CountedClassifier, name="boosted-halfspace"):
     def _learn_even(self, rows, plan, run):
         """Boost rows as they are from equal weights, as the paper does."""
         p, n = self._values(), count_rows(rows)
-        asked, start, margins = measured(rows.parts, rows.form, n, p.weak_learner, p.measure)
+        questions, start, margins = measured(rows.parts, rows.form, n, p.weak_learner, p.measure)
         even, d, size = self._even(p, rows.task), rows.n_features, rows.n
         average = _Average(even, rows, p.fit_intercept)
         run.show(average.model)
@@ -303,7 +303,7 @@ class BoostedHalfspaceClassifier(CountedClassifier, name="boosted-halfspace"):
         mass = max(1, int(average.density * size * CAP))
         measure = start(mass, even.rate(d) / 2)
         for t in run.rounds("rounds"):
-            draw = partial(p.weak_learner.learn, asked, measure.weights(), mass)
+            draw = partial(p.weak_learner.learn, questions, measure.weights(), mass)
             hypothesis = run.draw("rounds", 1, draw)
             average.add(*p.weak_learner.linear(hypothesis, d))
             if t + 1 < even.n_rounds:
@@ -338,8 +338,8 @@ class BoostedHalfspaceClassifier(CountedClassifier, name="boosted-halfspace"):
         epsilon, delta = budget = self._budget(task)
         density, n_rounds, rate = p.density, _ROUNDS if p.n_rounds == "auto" else p.n_rounds, p.learning_rate
         if p.calibration != "tight":
-            found = self._calibrate(p, epsilon, delta)
-            density, n_rounds, rate = found.density, found.n_rounds, found.learning_rate
+            plan = self._calibrate(p, epsilon, delta)
+            density, n_rounds, rate = plan.density, plan.n_rounds, plan.learning_rate
         if task.neighbors == "replace":
             return _Even(budget, epsilon, None, density, n_rounds, rate)
         whole = exact("epsilon", epsilon)
@@ -355,15 +355,15 @@ class BoostedHalfspaceClassifier(CountedClassifier, name="boosted-halfspace"):
         p, n, d = self._values(), rows.n, rows.n_features
         plan = self._calibrate(p, *self._budget(rows.task))
         noise = f" and label noise {self.label_noise}" if p.label_noise else ""
-        wanted = f"an error of at most {p.alpha} with probability {1 - p.beta:g} at margin {self.margin}{noise}"
+        promise = f"an error of at most {p.alpha} with probability {1 - p.beta:g} at margin {self.margin}{noise}"
         if p.calibration == "plan":
-            few = f'calibration="plan" needs {plan.n:,} rows for {wanted}, got {n:,}: nothing is promised here'
+            few = f'calibration="plan" needs {plan.n:,} rows for {promise}, got {n:,}: nothing is promised here'
             return few if n < plan.n else None
         reach = math.log(CAP) * 2 * UNIT / plan.learning_rate  # scores of a measure's table
         minutes = (
             plan.n_rounds * (_ROUND_SECONDS + _SCORE_SECONDS * reach + n * (_ROW_SECONDS + _CELL_SECONDS * d)) / 60
         )
-        few = f"The paper asks for {plan.n:,} rows for {wanted}, got {n:,}. " if n < plan.n else ""
+        few = f"The paper asks for {plan.n:,} rows for {promise}, got {n:,}. " if n < plan.n else ""
         long = f"It takes about {minutes:,.0f} minutes on an idle machine. " if minutes > 1 else ""
         return (few or long) and (
             f'calibration="paper" runs Algorithm 5 of the paper as printed: {plan.n_rounds:,} rounds, density '
@@ -396,11 +396,11 @@ class BoostedHalfspaceClassifier(CountedClassifier, name="boosted-halfspace"):
             )
         if (p.density, p.n_rounds, p.learning_rate) != ("auto",) * 3:
             raise ValueError(f'{named} chooses density, n_rounds and learning_rate: leave them at "auto"')
-        wanted = {"margin": p.margin, "alpha": p.alpha, "beta": p.beta}
+        problem = {"margin": p.margin, "alpha": p.alpha, "beta": p.beta}
         if p.calibration == "plan":
-            plan = boost_plan(epsilon, delta, **wanted, noise=p.label_noise)
+            plan = boost_plan(epsilon, delta, **problem, noise=p.label_noise)
         else:
-            plan = boost_paper(epsilon, delta, **wanted)
+            plan = boost_paper(epsilon, delta, **problem)
             if p.label_noise > plan.noise:
                 raise ValueError(
                     f"label_noise must be at most alpha margin / 32 = {plan.noise:.3g} for {named}, "

@@ -75,11 +75,11 @@ class Reader(NamedTuple):
 
     def sides(self, piece, hypotheses):
         """Return the `Sides` of the rows of a piece after these hypotheses."""
-        known, sides = piece.memo.get(Reader.sides, (0, None))
+        version, sides = piece.memo.get(Reader.sides, (0, None))
         sides = sides or Sides(piece.labels, self.classes)
-        if known < len(hypotheses):
+        if version < len(hypotheses):
             sides = sides.copy()
-            for hypothesis in hypotheses[known:]:
+            for hypothesis in hypotheses[version:]:
                 sides.add(self.weak.margins(piece.rows, hypothesis))
             piece.memo[Reader.sides] = len(hypotheses), sides
         return sides

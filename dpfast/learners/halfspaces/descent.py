@@ -144,11 +144,11 @@ def single_sample_steps(integers, reach, signs, margin, sigma, rng, claim=None):
     hinge, w, t = _PAPER_HINGE * margin, np.zeros(size), 0
     chunk = max(1, _CHUNK_BYTES // (8 * size))
     for _ in range(n):
-        drawn = rng.integers(n, size=n)
+        order = rng.integers(n, size=n)
         for start in range(0, n, chunk):
-            chosen = drawn[start : start + chunk]
-            noise = discrete_gaussian(np.zeros((len(chosen), size), np.int64), sigma, rng=rng)
-            for i, extra in zip(chosen, noise, strict=True):
+            batch = order[start : start + chunk]
+            noise = discrete_gaussian(np.zeros((len(batch), size), np.int64), sigma, rng=rng)
+            for i, extra in zip(batch, noise, strict=True):
                 t += 1
                 gradient = _noisy(signs[i] * integers[i] * (reals.dot(rows[i], w) < hinge), extra, sigma, claim, rng)
                 w = _into_ball(w + (rate / np.sqrt(t) / reach) * gradient)

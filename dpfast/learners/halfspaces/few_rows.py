@@ -60,12 +60,12 @@ class FewScores:
     def of(self, rows: CodeRows) -> np.ndarray:
         """Return the scores of at most `dpfast.tables.few_rows.MOST` rows with these sizes: float32, shape (n, k)."""
         codes = np.array([rows.column(j) for j in range(len(self._columns))], np.int64)
-        made = [codes + self._columns]
+        entries = [codes + self._columns]
         if self._first:
-            made.append(self._first(codes) + self._second(codes))
+            entries.append(self._first(codes) + self._second(codes))
         if self._trees is not None:
-            made.append(self._trees.leaves([*self._orders(codes)]) + self._leaves)
-        margins = self._table[np.concatenate(made)].sum(axis=0)  # of 32 bits: see `round_coefficients`
+            entries.append(self._trees.leaves([*self._orders(codes)]) + self._leaves)
+        margins = self._table[np.concatenate(entries)].sum(axis=0)  # of 32 bits: see `round_coefficients`
         out = np.multiply(margins.astype(np.int32), np.float32(self._step), dtype=np.float32)
         out += self._constant
         return out

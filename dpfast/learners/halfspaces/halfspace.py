@@ -255,14 +255,14 @@ class HalfspaceClassifier(PrivateClassifier, name="halfspace"):
         depth = depth_of(n, task.epsilon, task.delta, self.trees, held_codes(image.opening)) if trees else 0
         joins = bool(pairs) and self._joins(n, task)
         choice, planting = int(n_rounds * PAIRS_BEFORE[depth > 0]), int(n_rounds * BEFORE[joins])
-        for done in run.rounds("rounds"):
-            left = n_rounds - done
-            if joins and done == choice:
+        for k in run.rounds("rounds"):
+            left = n_rounds - k
+            if joins and k == choice:
                 state.join(_choose_pairs(rows, state, deviation, left, pairs, run), deviation, left)
-                planting = planting if state.interactions else done  # nothing to wait for
+                planting = planting if state.interactions else k  # nothing to wait for
                 if trees and not depth and len(state.interactions) >= SEEN:
                     depth = depth_of(n, task.epsilon, task.delta, trees)
-            if depth and done == planting:
+            if depth and k == planting:
                 state.plant(trees, depth, deviation, left, np.random.Generator(np.random.Philox(key=run.key())))
             total = state.image.entries(rows.sum(*state.question()))
             state.descent.add(run.release("rounds", total) / image.reach)

@@ -65,20 +65,20 @@ class Opening:
         `n` is the number of rows, if it is public; each row counts `weight` times in the class sizes.
         """
         sizes = noisy[len(noisy) - classes :] / weight
-        n = rows_told(sizes, deviation / weight, n)
-        told = [
+        n = rows_of_sizes(sizes, deviation / weight, n)
+        columns = [
             _denoised(noisy[start : start + size], column, deviation, n)
             for column, start, size in zip(rows.columns, rows.offsets[:-1], rows.sizes, strict=True)
         ]
-        counts, ranks = zip(*told, strict=True)
+        counts, ranks = zip(*columns, strict=True)
         return cls(n, class_sizes(sizes, deviation / weight, n), counts, ranks)
 
     def with_pairs(self, pairs):
         """Return the opening with one more column for each `Interaction` of columns, assumed to be independent."""
         cells = []
         for pair in pairs:
-            held = [np.bincount(group, self.counts[j]) for j, group in zip(pair.columns, pair.groups, strict=True)]
-            cells.append(np.outer(*held).ravel() / self.n)
+            sides = [np.bincount(group, self.counts[j]) for j, group in zip(pair.columns, pair.groups, strict=True)]
+            cells.append(np.outer(*sides).ravel() / self.n)
         return self._with(cells)
 
     def with_leaves(self, shares):
@@ -92,23 +92,23 @@ class Opening:
 def _denoised(noisy, column, deviation, n):
     """Return the estimated number of rows with each code of a column, and the ranks of its bins or None."""
     bins = bins_of(column)
-    known = np.where(noisy > SURE * deviation, noisy, 0.0)
+    clear = np.where(noisy > SURE * deviation, noisy, 0.0)
     if not bins:
-        return known, None
+        return clear, None
     share = np.maximum(reals.smooth(noisy[:bins], SURE * deviation), 0.0)
     share /= reals.sum(share) or 1.0
-    known[:bins] = share * max(n - float(sum(known[bins:])), 0.0)
-    return known, 2 * np.cumsum(share) - share - 1 if share.any() else np.zeros(bins)
+    clear[:bins] = share * max(n - float(sum(clear[bins:])), 0.0)
+    return clear, 2 * np.cumsum(share) - share - 1 if share.any() else np.zeros(bins)
 
 
-def rows_told(sizes, deviation, n):
+def rows_of_sizes(sizes, deviation, n):
     """Return how many rows have a label, at least 1, from noisy class sizes and, if it is public, the number of rows.
 
     All rows are taken to have one unless the sizes are clearly fewer.
     """
-    told = reals.sum(sizes)
-    if n is None or told < n - SURE * deviation * math.sqrt(len(sizes)):
-        n = told
+    total = reals.sum(sizes)
+    if n is None or total < n - SURE * deviation * math.sqrt(len(sizes)):
+        n = total
     return float(max(1, n))
 
 
@@ -189,9 +189,9 @@ class CodeImage(CodeShape):
         """Set everything that follows from an `Opening`."""
         self.opening, rows = opening, self._rows
         groups, blocks = [], []  # of the entries of each column, and (rows, columns, values) of its part of the matrix
-        held = [count / max(opening.n, reals.sum(count)) for count in opening.counts]
+        shares = [count / max(opening.n, reals.sum(count)) for count in opening.counts]
         at = zip(rows.offsets[:-1], self._starts[:-1], strict=True)
-        each = zip(rows.columns, rows.sizes, held, opening.ranks, at, strict=True)
+        each = zip(rows.columns, rows.sizes, shares, opening.ranks, at, strict=True)
         for column, size, share, rank, (code, entry) in each:
             if rank is None:
                 leaf = len(groups) >= self._leaves_from
@@ -204,7 +204,7 @@ class CodeImage(CodeShape):
                 blocks.append((code + codes, entry + entries, values))
         self.shares = np.concatenate([_shares(count) for count in opening.counts])
         codes, entries, values = map(np.concatenate, zip(*blocks, strict=True))
-        mean = np.bincount(entries, values * np.concatenate(held)[codes], self.pairs_at) * self._constant
+        mean = np.bincount(entries, values * np.concatenate(shares)[codes], self.pairs_at) * self._constant
         most = self._leaves_from + (len(groups) - self._leaves_from) * self._leaf**2  # the mean square of an image
         self.square = most - reals.dot(mean, mean)
         square = SHORTER * max(self.square, LEAST * most)
@@ -223,8 +223,8 @@ class CodeImage(CodeShape):
         self._squares, self._allowed = self._limited()
         of = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
         kinds = np.concatenate(groups)
-        found = np.unique(of * (np.ptp(kinds) + 1) + kinds, return_inverse=True)[1]  # by column, then by its groups
-        self.groups = np.concatenate([found, np.full(int(self._constant), -1)])
+        of_group = np.unique(of * (np.ptp(kinds) + 1) + kinds, return_inverse=True)[1]  # by column, then by its groups
+        self.groups = np.concatenate([of_group, np.full(int(self._constant), -1)])
 
     def with_pairs(self, pairs):
         """Return the image with one more column for each `Interaction`, before the intercept; trees come later."""
@@ -332,11 +332,11 @@ def _pair_sums(piece, pairs, limited, table, step, constants):
 def _limited_rows(piece, limited):
     """Return the rows with the columns of pairs and trees, and their limits."""
     squares, allowed, *added = limited
-    known = piece.memo.get(_limited_rows)
-    same = known is not None and known[:2] == (allowed, added)
-    if not same or not (known[2] is squares or np.array_equal(known[2], squares)):
+    memo = piece.memo.get(_limited_rows)
+    same = memo is not None and memo[:2] == (allowed, added)
+    if not same or not (memo[2] is squares or np.array_equal(memo[2], squares)):
         pairs, forest = added
         rows = piece.rows.with_pairs(pairs) if pairs else piece.rows
         rows = rows if forest is None else rows.with_leaves(forest)
-        known = piece.memo[_limited_rows] = allowed, added, squares, rows, rows.limits(squares, allowed, LIMIT)
-    return known[3:]
+        memo = piece.memo[_limited_rows] = allowed, added, squares, rows, rows.limits(squares, allowed, LIMIT)
+    return memo[3:]

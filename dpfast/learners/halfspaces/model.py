@@ -72,10 +72,10 @@ def class_weights(declared, classes):
 
     A class that is not named has weight 1. A named class that does not exist is refused.
     """
-    known = list(classes)
-    if foreign := [label for label in declared if label not in known]:
-        raise ValueError(f"class_weight names {foreign[0]!r}, which is none of the classes {known[:5]!r}")
-    weights = np.array([float(declared.get(label, 1)) for label in known])
+    labels = list(classes)
+    if foreign := [label for label in declared if label not in labels]:
+        raise ValueError(f"class_weight names {foreign[0]!r}, which is none of the classes {labels[:5]!r}")
+    weights = np.array([float(declared.get(label, 1)) for label in labels])
     return weights / weights.max()
 
 
@@ -101,9 +101,9 @@ def _chances(values):
 class Grid(NamedTuple):
     """How many steps of the grid a row counts in each release besides the rounds, so that all have the same noise.
 
-    A row counts `opening` times in the opening, such that its sensitivity is at most sqrt(`paid`) times that of a
-    round. The opening therefore costs as much as `paid` rounds. The sum of the scores and the counts of score levels
-    together cost as much as twice `paid` rounds, of which the counts have three quarters, and all if there is no sum.
+    A row counts `opening` times in the opening, such that its sensitivity is at most sqrt(`price`) times that of a
+    round. The opening therefore costs as much as `price` rounds. The sum of the scores and the counts of score levels
+    together cost as much as twice `price` rounds, of which the counts have three quarters, and all if there is no sum.
     The sum counts every row `middle` times, and a row adds at most STEPS to it in size. The counts count every row
     `levels` times; replacing a row changes two of them, and adding a row changes one.
     """
@@ -111,18 +111,18 @@ class Grid(NamedTuple):
     opening: int
     middle: int
     levels: int
-    paid: int
+    price: int
 
     @classmethod
     def of(cls, shape: CodeShape | PlainShape, classes: int, n_rounds: int, neighbors: str) -> Self:
         """Return the grid of a fit whose images have this shape."""
-        paid, changes = -(-n_rounds // ROUNDS_PAID), changed_rows(neighbors)
-        square = paid * sensitivity(shape.reach, classes, neighbors) ** 2
+        price, changes = -(-n_rounds // ROUNDS_PAID), changed_rows(neighbors)
+        square = price * sensitivity(shape.reach, classes, neighbors) ** 2
         return cls(
             opening=math.isqrt(square // shape.opening_square(changes)),
             middle=math.isqrt(square // (2 * (changes * STEPS) ** 2)),
             levels=math.isqrt((3 if shape.by_middle else 4) * square // (2 * changes)),
-            paid=paid,
+            price=price,
         )
 
 
@@ -139,21 +139,21 @@ def releases(
     entries = (1 if k == 2 else k) * (shape.size + pairs * GROUPS**2 + leaves)
     sums = {
         "sensitivity": task.rows_per_unit * sensitivity(shape.reach, k, task.neighbors),
-        "releases": n_rounds + grid.paid * (3 if shape.by_margin else 1),
+        "releases": n_rounds + grid.price * (3 if shape.by_margin else 1),
         "size": max(entries, shape.opening_size, 2 * LEVELS),
     }
-    drawn: dict[str, Proved] = {}
+    releases: dict[str, Proved] = {}
     if pairs:
         share = Fraction(1, SHARE)
         parts = draws(task.neighbors, k, LIMIT, share, pairs, task.rows_per_unit)
         rounds = NoisySums(sums["sensitivity"], 1 - share, sums["size"], sums["releases"])
         (sigma, *exponents), cost = bill_noise((rounds, *parts), task.epsilon, task.delta)
         each = [Fraction(exponent) for part, exponent in zip(parts, exponents, strict=True) for _ in range(part.times)]
-        drawn["pairs"] = Proved("exponential", tuple(each), size=MOST_CHOICES, times=pairs)
+        releases["pairs"] = Proved("exponential", tuple(each), size=MOST_CHOICES, times=pairs)
     else:
         sigma = discrete_gaussian_sigma(task.epsilon, task.delta, **sums)
         cost = discrete_gaussian_cost(sigma, **sums)
-    planned = {"opening": Proved("gaussian", sigma, cost, size=shape.opening_size)} | drawn
+    planned = {"opening": Proved("gaussian", sigma, cost, size=shape.opening_size)} | releases
     planned["rounds"] = Proved("gaussian", sigma, size=entries, times=n_rounds)
     if shape.by_middle:
         planned["middle"] = Proved("gaussian", sigma)
@@ -268,12 +268,12 @@ class HalfspaceState:
     def _descent(self, entries, deviation, n_rounds, least=_LEAST):
         """Return a descent of the coefficients of these entries of the image; see `DescentByGroup` for `least`."""
         image, opening = self.image, self.image.opening
-        known = image.groups[entries], len(opening.sizes), deviation, opening.n, n_rounds, image.fastest
+        public = image.groups[entries], len(opening.sizes), deviation, opening.n, n_rounds, image.fastest
         if not isinstance(image, CodeImage):
-            return ShrunkenDescent(*known, mixed=self._width <= MOST_COLUMNS, far=_FAR)
+            return ShrunkenDescent(*public, mixed=self._width <= MOST_COLUMNS, far=_FAR)
         curvature, least = (self._curvature(), least) if self._columns == 1 else (_CURVED, 1.0)
         pace = math.sqrt(min(1.0, curvature / _CURVED))
-        return DescentByGroup(*known, pace, _FALL, curvature * image.spread[entries], least)
+        return DescentByGroup(*public, pace, _FALL, curvature * image.spread[entries], least)
 
     def _curvature(self):
         """Return the mean curvature of the loss of two classes if all rows have the log odds of the classes."""

@@ -61,11 +61,11 @@ class Nets:
 
     def check_time(self, n, most):
         """Refuse nets that would take longer than `most` seconds; None is a private number of rows, not looked at."""
-        net, known = self._net, "" if n is None else f" and {n:,} rows"
+        net, rows = self._net, "" if n is None else f" and {n:,} rows"
         seconds = self._count * net.lines * ((n or 0) * _ROW_SECONDS + 2 * net.side * _MEMBER_SECONDS) / threads()
         if seconds > most or self.size >= 2**53:
             raise ValueError(
-                f"a net of {self.size:,} members{known} would take about {seconds:,.0f} s, more than "
+                f"a net of {self.size:,} members{rows} would take about {seconds:,.0f} s, more than "
                 f"max_seconds={most}: use fewer n_components than {net.m}, or a larger net_radius"
             )
 
@@ -220,9 +220,9 @@ class Scan:
 def _in_percent(batches, verbose):
     """Yield the batches with a progress bar that counts percents: the number of batches depends on that of rows."""
     bar, ticks = iter(progress_bar(range(100), "net", verbose)), 0
-    for done, batch in enumerate(batches, start=1):
+    for k, batch in enumerate(batches, start=1):
         yield batch
-        while ticks < 100 * done // len(batches):
+        while ticks < 100 * k // len(batches):
             next(bar)
             ticks += 1
     next(bar, None)
@@ -241,15 +241,15 @@ class PartedMistakes:
         return np.bincount(self.scores(start, stop).ravel(), minlength=self._n + 1).astype(np.uint64)
 
     def find(self, start, stop, level, rank):
-        found = np.flatnonzero(self.scores(start, stop).ravel() == level)
-        if rank < len(found):
-            return start * self._members + int(found[rank]), rank
-        return None, rank - len(found)
+        places = np.flatnonzero(self.scores(start, stop).ravel() == level)
+        if rank < len(places):
+            return start * self._members + int(places[rank]), rank
+        return None, rank - len(places)
 
 
 def _scores(piece, nets, k, key, start, stop):
-    known, mistakes = piece.memo.get(_scores, (None, None))
-    if known != key:
+    version, mistakes = piece.memo.get(_scores, (None, None))
+    if version != key:
         mistakes = nets.mistakes(piece, key)
         piece.memo[_scores] = key, mistakes
     blocks = slices(stop - start, max(1, _BLOCK // (len(piece.labels) + 2 * nets.side)))

@@ -65,9 +65,9 @@ class CentredState:
         self._centring, self._w = self._image.centring(), self._image.start()
         return parts.map(_centred, self._centring), self._w
 
-    def sizes_or(self, known):
+    def sizes_or(self, sizes):
         """Return the noisy sizes of the classes, or before the opening those that are known."""
-        return known if self._centring is None else self._image.opening.sizes
+        return sizes if self._centring is None else self._image.opening.sizes
 
     def add(self, w):
         """Add the coefficients of a round to the mean."""

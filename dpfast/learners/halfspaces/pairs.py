@@ -111,14 +111,14 @@ class ColumnPairs:
     def __init__(self, opening, coef, constants, deviation):
         classes = coef.shape[1]
         groups = [_groups(count, rank) for count, rank in zip(opening.counts, opening.ranks, strict=True)]
-        held = [np.bincount(group, count) for group, count in zip(groups, opening.counts, strict=True)]
+        sizes = [np.bincount(group, count) for group, count in zip(groups, opening.counts, strict=True)]
         columns = _considered(opening, coef, groups)
-        told = {j: tuple(groups[j].tolist()) for j in columns}
+        groups_of = {j: tuple(groups[j].tolist()) for j in columns}
         self.of = tuple(
-            Interaction((a, b), (told[a], told[b])) for i, a in enumerate(columns) for b in columns[i + 1 :]
+            Interaction((a, b), (groups_of[a], groups_of[b])) for i, a in enumerate(columns) for b in columns[i + 1 :]
         )
         squares = _squares(_synthetic_scores(opening, coef) + constants)
-        roots = {j: reals.sum(np.sqrt(held[j])) for j in columns}
+        roots = {j: reals.sum(np.sqrt(sizes[j])) for j in columns}
         chance = reals.sum(np.sqrt(2 * squares / math.pi)) / math.sqrt(opening.n)
         noise = _NOISE * deviation * classes * math.sqrt(2 / math.pi)
         self._less = [chance * roots[a] * roots[b] + noise * pair.size for pair in self.of for a, b in [pair.columns]]
@@ -131,14 +131,14 @@ class ColumnPairs:
         ends = np.cumsum([0, *(pair.size for pair in self.of)])
         q = np.add.reduceat(np.abs(total).sum(axis=1), ends[:-1])
         scores = q - np.ceil(np.array(self._less) * limit).astype(np.int64)
-        left, chosen = list(range(len(self.of))), []
+        left, pairs = list(range(len(self.of))), []
         for k, exponent in enumerate(run.scale("pairs")[: len(left)]):
             none = math.ceil((float(reals.log(float(len(left)))) + _MARGINS[min(k, 1)]) / float(exponent))
-            drawn = run.select("pairs", np.append(scores[left], none))
-            if drawn == len(left):
+            place = run.select("pairs", np.append(scores[left], none))
+            if place == len(left):
                 break
-            chosen.append(self.of[left.pop(drawn)])
-        return chosen
+            pairs.append(self.of[left.pop(place)])
+        return pairs
 
 
 def _synthetic_scores(opening, coef):

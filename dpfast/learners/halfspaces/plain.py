@@ -27,7 +27,7 @@ from dpfast.learners.halfspaces.images import (
     class_sizes,
     counted_rows,
     labels_of,
-    rows_told,
+    rows_of_sizes,
 )
 from dpfast.learners.halfspaces.scales import MOST_COLUMNS
 from dpfast.learners.halfspaces.steepness import REACH, STEPS, class_odds
@@ -89,7 +89,7 @@ class PlainImage(PlainShape):
 
     def open(self, noisy, deviation, n):
         sizes = noisy[len(noisy) - self._classes :] / self._weight
-        n = rows_told(sizes, deviation / self._weight, n)
+        n = rows_of_sizes(sizes, deviation / self._weight, n)
         self.opening = Opening(n, class_sizes(sizes, deviation / self._weight, n), (), ())
         if self.by_margin:
             share = 0.5 + (sizes[1] - sizes[0]) / (2 * n)
@@ -231,10 +231,10 @@ def _plain_counts(piece, classes, weight, centred):
 
 def _plain_sums(piece, centring, w, step, constants):
     """Return the sum of the rows times their residuals, followed by the sum of residuals."""
-    known = piece.memo.get(_plain_sums)
-    if known is None or known[0][1:] != centring[1:] or not np.array_equal(known[0][0], centring[0]):
-        known = piece.memo[_plain_sums] = centring, piece.rows.limits(*centring)
-    labels, limits = labels_of(piece, len(constants)), known[1]
+    memo = piece.memo.get(_plain_sums)
+    if memo is None or memo[0][1:] != centring[1:] or not np.array_equal(memo[0][0], centring[0]):
+        memo = piece.memo[_plain_sums] = centring, piece.rows.limits(*centring)
+    labels, limits = labels_of(piece, len(constants)), memo[1]
     return piece.rows.residual_sums(w, labels, limits, step, constants)
 
 

@@ -234,10 +234,10 @@ class ProjectedHalfspaceClassifier(CountedClassifier, name="projected-halfspace"
         state = _Fading(image, rows, numbers, self.fit_intercept)
         run.show(state.model)
         parts = self._project(form, rows, run, state)
-        seen, start = state.open(parts, rows, run)
+        opened_parts, start = state.open(parts, rows, run)
         descent, release = FadingDescent(n_rounds, start, rows.n_classes), partial(run.release, "rounds")
         for _ in run.rounds("rounds"):
-            descent.step(seen, image.reach, sigma, release)
+            descent.step(opened_parts, image.reach, sigma, release)
             state.set(descent.model())
         return state
 
@@ -261,7 +261,7 @@ class ProjectedHalfspaceClassifier(CountedClassifier, name="projected-halfspace"
     def _learn_paper(self, parts, reach, n, run, state):
         """Make all steps, and set the state after every n of them; then choose among the repetitions."""
         rows, signs = parts.only.rows, (2 * parts.only.labels - 1).astype(np.int8)
-        integers = np.array([rows.weighted_sum(chosen) for chosen in np.eye(n, dtype=np.int32)])
+        integers = np.array([rows.weighted_sum(unit) for unit in np.eye(n, dtype=np.int32)])
         candidates, passes = [], None
         epsilon = _half(self.without_counts(state.rows.task).epsilon)
         claim = Claim(2 * reach / run.scale("steps"), (pair_cost(epsilon, state.rows.task.delta),))

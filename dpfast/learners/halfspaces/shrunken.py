@@ -92,10 +92,10 @@ class ShrunkenDescent:
         self._group = np.where(groups >= 0, groups, groups.max() + 1)  # the last one is that of the intercept
         self._count = int(groups.max()) + 1
         self._tell(np.ones(self._count, bool))
-        self._total, self._velocity, self._seen, self._late = (np.zeros((len(groups), columns)) for _ in range(4))
+        self._total, self._velocity, self._shrunken, self._late = (np.zeros((len(groups), columns)) for _ in range(4))
         self._rounds, self.used = n_rounds, 0
         self._rates, self._noise = (np.zeros((self._count + 1, 1)) for _ in range(2))
-        self._shares, self._by_share, self._by_square, self._kept = 0.0, 0.0, 0.0, 0.0
+        self._shares, self._by_share, self._by_square, self._factors = 0.0, 0.0, 0.0, 0.0
         self._mixture = ScaleMixture(columns) if mixed and self._shrunk else None
 
     def _tell(self, telling):
@@ -104,7 +104,7 @@ class ShrunkenDescent:
 
     def coefficients(self):
         """Return u (see the documentation of this module): float64, shape (size, 1) for two classes, else (size, k)."""
-        return self._seen
+        return self._shrunken
 
     def noise(self):
         """Return the standard deviation of the entries of `model` due to the noise of all sums.
@@ -116,11 +116,11 @@ class ShrunkenDescent:
             return np.zeros_like(self._total)
         late = self.used - int(_LATE * self._rounds)
         if late > 0:
-            noise = self._beside_kept(self._noise)
+            noise = self._beside_factors(self._noise)
             variance = self._shares * (self._shares * noise - 2 * self._by_share) + self._by_square
             variance = np.maximum(variance, 0.0) / late**2
         else:
-            variance = self._beside_kept(self._noise) * np.square(self._kept)
+            variance = self._beside_factors(self._noise) * np.square(self._factors)
         return self._each(np.sqrt(variance))
 
     def left(self, curvature):
@@ -134,7 +134,7 @@ class ShrunkenDescent:
         if not self.used:
             return np.zeros_like(self._total)
         twice = np.maximum(2 * self._rates.take(self._group, axis=0) * curvature[:, np.newaxis], _LITTLE)
-        left = self._each(_LATE * self._beside_kept(self._noise) * self._kept)
+        left = self._each(_LATE * self._beside_factors(self._noise) * self._factors)
         return left * ((1 - reals.exp(-twice)) / twice)
 
     def add(self, noisy):
@@ -147,7 +147,7 @@ class ShrunkenDescent:
         self._rates = self._rates + rate
         self._noise = self._noise + square
         if self.used - 1 > _LATE * self._rounds:  # a share of the late sums is in the model already
-            square = self._beside_kept(square)
+            square = self._beside_factors(square)
             self._by_share = self._by_share + square * self._shares
             self._by_square = self._by_square + square * np.square(self._shares)
         apart = noisy if self._columns == 1 else noisy - noisy.mean(axis=1, keepdims=True)
@@ -155,8 +155,8 @@ class ShrunkenDescent:
         self._groups.move(apart, rate[:, 0], lasting, 1 - self._lasting, self._velocity, self._total)
         self._shrink()
         if self.used > _LATE * self._rounds:
-            self._late += self._seen
-            self._shares = self._shares + self._kept
+            self._late += self._shrunken
+            self._shares = self._shares + self._factors
 
     def rescale(self, factor):
         """Adapt to images that are shorter by this factor; coefficients are larger by it."""
@@ -173,7 +173,7 @@ class ShrunkenDescent:
     def model(self):
         """Return the mean of u over the last rounds, or u before them."""
         late = self.used - int(_LATE * self._rounds)
-        return self._late / late if late > 0 else self._seen
+        return self._late / late if late > 0 else self._shrunken
 
     def _next_rate(self, noisy):
         """Return the rate of the next round, which is smaller than the one before if this sum points against it."""
@@ -188,17 +188,19 @@ class ShrunkenDescent:
         return fallen * self._rate
 
     def _shrink(self):
-        """Set `_kept`, the share that each group or coefficient keeps, last that of the intercept; and `_seen`, u.
+        """Set `_factors`, the share that a group or coefficient keeps, last that of the intercept; and `_shrunken`, u.
 
         `_signal` is the variance of each group without noise.
         """
         noise = self._noise[:, 0]
-        self._signal, kept = self._groups.shrink(self._squares(), noise, _LATE, _PRIOR)
+        self._signal, factors = self._groups.shrink(self._squares(), noise, _LATE, _PRIOR)
         if self._mixture is not None:
-            known = _LATE * noise[0]
-            shares = self._mixture.shares(np.square(self._total[: self._shrunk]) / known, self._signal[0] / known)
-            kept = np.append(shares, kept[-1:], axis=0)
-        self._kept, self._seen = kept, self._total * self._each(kept)
+            noise_of_first = _LATE * noise[0]
+            shares = self._mixture.shares(
+                np.square(self._total[: self._shrunk]) / noise_of_first, self._signal[0] / noise_of_first
+            )
+            factors = np.append(shares, factors[-1:], axis=0)
+        self._factors, self._shrunken = factors, self._total * self._each(factors)
 
     def _squares(self):
         """Return the sums of the squares of each group, last that of the intercept: the same bits on every machine."""
@@ -212,8 +214,8 @@ class ShrunkenDescent:
         """Return the entry of its group for each coefficient; in a mixture each coefficient has its own already."""
         return of_groups[: len(self._total)] if self._mixture is not None else of_groups.take(self._group, axis=0)
 
-    def _beside_kept(self, of_groups):
-        """Return numbers of groups in a shape that goes with `_kept`: a mixture has one group, and a share for each."""
+    def _beside_factors(self, of_groups):
+        """Return numbers of groups in the shape of `_factors`: a mixture has one group, and a share for each."""
         return of_groups if self._mixture is None else of_groups[:1]
 
     def _times(self):

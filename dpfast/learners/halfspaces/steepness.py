@@ -145,5 +145,5 @@ def _varied(places, counts, deviation, n):
     """Return the estimated variance of the scores around their middle, from noisy counts of levels."""
     squares = np.square(places)
     noise = 2 * reals.dot(squares, squares) * (deviation / n) ** 2
-    found = reals.dot(squares, counts[:, 0] + counts[:, 1]) / n
-    return max(0.0, (_WORTH * found + noise * _VARIANCE) / (_WORTH + noise))
+    mean = reals.dot(squares, counts[:, 0] + counts[:, 1]) / n
+    return max(0.0, (_WORTH * mean + noise * _VARIANCE) / (_WORTH + noise))

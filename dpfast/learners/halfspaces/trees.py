@@ -77,7 +77,7 @@ class Forest:
     """
 
     orders: tuple[tuple[int, tuple[int, ...]], ...]
-    asked: tuple[tuple[int, ...], ...]
+    questions: tuple[tuple[int, ...], ...]
     thresholds: tuple[tuple[int, ...], ...]
 
     def __getstate__(self) -> dict[str, Any]:
@@ -86,12 +86,12 @@ class Forest:
     @property
     def depth(self) -> int:
         """Return the number of questions that lead to a leaf."""
-        return len(self.asked[0]).bit_length()
+        return len(self.questions[0]).bit_length()
 
     @property
     def sizes(self) -> list[int]:
         """Return the number of leaves of each tree."""
-        return [1 << self.depth] * len(self.asked)
+        return [1 << self.depth] * len(self.questions)
 
     def leaves(self, columns: Any) -> np.ndarray:
         """Return the leaf of each row in each tree: uint8, shape (trees, n), from columns of places by order."""
@@ -105,13 +105,13 @@ class Forest:
     @cached_property
     def _nodes(self) -> tuple[np.ndarray, np.ndarray]:
         """Return `asked` and `thresholds` as the kernel takes them."""
-        return frozen(np.array(self.asked, np.uint32)), frozen(np.array(self.thresholds, np.uint8))
+        return frozen(np.array(self.questions, np.uint32)), frozen(np.array(self.thresholds, np.uint8))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the content of a file, for `read_forest`."""
         return {
             "orders": [{"column": column, "places": list(places)} for column, places in self.orders],
-            "asked": [list(each) for each in self.asked],
+            "asked": [list(each) for each in self.questions],
             "thresholds": [list(each) for each in self.thresholds],
         }
 
@@ -127,17 +127,17 @@ def read_forest(saved: Any) -> Forest:
         each = entries(each, "column", "places")
         places = tuple(integers(each["places"], 0, _PLACES - 1).tolist())
         orders.append((integer(each["column"], 0, 1 << 31), places))
-    asked = tuple(tuple(integers(each, 0, len(orders) - 1).tolist()) for each in lists[1])
+    questions = tuple(tuple(integers(each, 0, len(orders) - 1).tolist()) for each in lists[1])
     thresholds = tuple(tuple(integers(each, 0, _PLACES - 1).tolist()) for each in lists[2])
-    nodes = len(asked[0])
+    nodes = len(questions[0])
     depth = nodes.bit_length()
     if (
         nodes + 1 != 1 << depth
         or not 1 <= depth <= kernel.DEEPEST
-        or {*map(len, asked), *map(len, thresholds)} != {nodes}
+        or {*map(len, questions), *map(len, thresholds)} != {nodes}
     ):
         raise ValueError(f"trees must have 2**D - 1 nodes for a depth D of 1 to {kernel.DEEPEST}, got {nodes}")
-    return Forest(tuple(orders), asked, thresholds)
+    return Forest(tuple(orders), questions, thresholds)
 
 
 def most_trees(trees: int | str) -> int:
@@ -173,13 +173,13 @@ def held_codes(opening: Any) -> float:
     Leaves make the images of single columns shorter beside the noise. Where effects are spread over many values, each
     of them needs a clear sum, and trees would cost accuracy, however many rows there are.
     """
-    held = 0.0
+    size = 0.0
     for count, rank in zip(opening.counts, opening.ranks, strict=True):
         total = reals.sum(count)
         if total > 0:
             codes = total**2 / reals.dot(count, count)
-            held += codes if rank is None else min(codes, _MOST_EACH)
-    return held
+            size += codes if rank is None else min(codes, _MOST_EACH)
+    return size
 
 
 def weight(square: float, trees: int) -> float:
@@ -209,35 +209,35 @@ def grow(
     (Forest, ndarray of float64, shape (trees, 2**depth)) or None
         The trees and the share of the rows in each leaf; None if no column has two codes that rows have.
     """
-    told = _columns(opening, len(opening.counts) - len(pairs), coef, rng)
-    if not told:
+    informative = _columns(opening, len(opening.counts) - len(pairs), coef, rng)
+    if not informative:
         return None
     orders: list[Any] = []
     sizes, first = [], []  # of the orders of a column, the first one
-    for _, places, size in told:
+    for _, places, size in informative:
         first.append(len(orders))
         orders += places
         sizes.append(size)
     first.append(len(orders))
     chances = np.cumsum(np.array(sizes) + _FLOOR * max(sizes))
-    columns = [column for column, places, _ in told for _ in places]
-    rows = _synthetic(opening, [column for column, _, _ in told], rng)
-    views = np.stack([order[rows[k]] for k, (_, places, _) in enumerate(told) for order in places])
-    partners = _partners([column for column, _, _ in told], pairs)
+    columns = [column for column, places, _ in informative for _ in places]
+    rows = _synthetic(opening, [column for column, _, _ in informative], rng)
+    views = np.stack([order[rows[k]] for k, (_, places, _) in enumerate(informative) for order in places])
+    partners = _partners([column for column, _, _ in informative], pairs)
     shape = trees, (1 << depth) - 1
-    drawn = np.searchsorted(chances, rng.random(shape) * chances[-1], side="right").clip(max=len(told) - 1)
+    choices = np.searchsorted(chances, rng.random(shape) * chances[-1], side="right").clip(max=len(informative) - 1)
     if partners:
-        _follow(partners, drawn, rng.random(shape) < _GUIDED, rng.random(shape))
+        _follow(partners, choices, rng.random(shape) < _GUIDED, rng.random(shape))
     firsts = np.array(first)
-    asked = firsts[drawn] + (rng.random(shape) * (firsts[drawn + 1] - firsts[drawn])).astype(np.int64)
+    positions = firsts[choices] + (rng.random(shape) * (firsts[choices + 1] - firsts[choices])).astype(np.int64)
     low, high = _INNER
-    thresholds, held = kernel.thresholds([*views], asked.astype(np.uint32), low + (high - low) * rng.random(shape))
+    thresholds, codes = kernel.thresholds([*views], positions.astype(np.uint32), low + (high - low) * rng.random(shape))
     forest = Forest(
         tuple((column, tuple(order.tolist())) for column, order in zip(columns, orders, strict=True)),
-        tuple(map(tuple, asked.tolist())),
+        tuple(map(tuple, positions.tolist())),
         tuple(map(tuple, thresholds.tolist())),
     )
-    return forest, held / _SYNTHETIC
+    return forest, codes / _SYNTHETIC
 
 
 def _partners(columns, pairs):
@@ -250,16 +250,16 @@ def _partners(columns, pairs):
     return partners
 
 
-def _follow(partners, drawn, guided, at):
+def _follow(partners, choices, guided, at):
     """Let guided nodes ask about a partner of what a node above them asks about, or about any that has one.
 
     `drawn` has the place of the column of each node, which changes; `at` are random numbers in [0, 1).
     """
-    above = [_above(q) for q in range(drawn.shape[1])]
+    above = [_above(q) for q in range(choices.shape[1])]
     for t, q in np.argwhere(guided).tolist():
-        known = {int(drawn[t, node]) for node in above[q]}
-        near = [b for a in sorted(known) for b in partners.get(a, ()) if b not in known] or list(partners)
-        drawn[t, q] = near[int(at[t, q] * len(near))]
+        ancestors = {int(choices[t, node]) for node in above[q]}
+        near = [b for a in sorted(ancestors) for b in partners.get(a, ()) if b not in ancestors] or list(partners)
+        choices[t, q] = near[int(at[t, q] * len(near))]
 
 
 def _above(q):
@@ -272,7 +272,7 @@ def _columns(opening, n_columns, coef, rng):
 
     The size of a term is the root of its mean square over the rows.
     """
-    told, start, classes = [], 0, coef.shape[1]
+    informative, start, classes = [], 0, coef.shape[1]
     for j, (count, rank) in enumerate(zip(opening.counts[:n_columns], opening.ranks[:n_columns], strict=True)):
         part = coef[start : start + len(count)]
         start += len(count)
@@ -282,11 +282,11 @@ def _columns(opening, n_columns, coef, rng):
         term = part - np.array([reals.dot(share, column) for column in np.ascontiguousarray(part.T)])
         size = math.sqrt(sum(reals.dot(share, np.square(column)) for column in np.ascontiguousarray(term.T)))
         if rank is not None:
-            told.append((j, [_order_of_numbers(rank, len(count))], size))
+            informative.append((j, [_order_of_numbers(rank, len(count))], size))
             continue
         of = range(classes) if classes <= _ORDERS else sorted({int(rng.random() * classes) for _ in range(_ORDERS)})
-        told.append((j, [_order_of_values(term[:, c], share) for c in of], size))
-    return told
+        informative.append((j, [_order_of_values(term[:, c], share) for c in of], size))
+    return informative
 
 
 def _order_of_numbers(rank, size):
@@ -314,6 +314,6 @@ def _synthetic(opening, columns, rng):
     rows = []
     for j in columns:
         below = np.cumsum(opening.counts[j])
-        drawn = rng.random(_SYNTHETIC) * below[-1]
-        rows.append(np.searchsorted(below, drawn, side="right").clip(max=len(below) - 1))
+        heights = rng.random(_SYNTHETIC) * below[-1]
+        rows.append(np.searchsorted(below, heights, side="right").clip(max=len(below) - 1))
     return np.stack(rows)

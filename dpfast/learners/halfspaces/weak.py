@@ -89,8 +89,8 @@ class NoisyCentering(WeakLearner):
         return sigma
 
     def cost(self, rows, noise, n_rounds, moved=2 * CAP):
-        given = {"sensitivity": self.sensitivity(rows, moved), "releases": n_rounds, "size": rows.shape[1]}
-        return [*discrete_gaussian_cost(noise, **given)]
+        settings = {"sensitivity": self.sensitivity(rows, moved), "releases": n_rounds, "size": rows.shape[1]}
+        return [*discrete_gaussian_cost(noise, **settings)]
 
     def learn(self, rows, weights, units, noise, rng):
         total = rows.weighted_sum(weights)
@@ -132,12 +132,12 @@ class NoisyStump(WeakLearner):
 
     def learn(self, rows, weights, units, noise, rng):
         agreements = rows.weighted_sum(weights) // self.GRID
-        drawn = ask(
+        k = ask(
             lambda: Question("stump", agreements, "range", noise, mirrored=True),
             lambda: levels.draw(agreements, noise, rng, mirrored=True),
             rng,
         )
-        negated, feature = divmod(drawn, len(agreements))
+        negated, feature = divmod(k, len(agreements))
         return feature, -1 if negated else 1
 
     def margins(self, rows, hypothesis):

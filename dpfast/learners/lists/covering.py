@@ -50,10 +50,10 @@ def conjunction_codes(d, k, negations):
     """Return their literals, shape (count, k): 2 j for column j, 2 j + 1 for its negation, -1 for none; short first."""
     parts = []
     for size in range(1, k + 1):
-        chosen = np.fromiter(chain.from_iterable(combinations(range(d), size)), np.int64).reshape(-1, size)
+        columns = np.fromiter(chain.from_iterable(combinations(range(d), size)), np.int64).reshape(-1, size)
         for signs in product((0, 1) if negations else (0,), repeat=size):
-            codes = np.full((len(chosen), k), -1)
-            codes[:, :size] = 2 * chosen + np.array(signs)
+            codes = np.full((len(columns), k), -1)
+            codes[:, :size] = 2 * columns + np.array(signs)
             parts.append(codes)
     return np.concatenate(parts)
 
@@ -247,25 +247,25 @@ class _Known(NamedTuple):
 
 def _rows_left(piece, literals):
     """Return what is cached for some of the first of these literals, and the rows that remain after all, packed."""
-    known = piece.memo.get(_Known)
-    if known is None or literals[: len(known.literals)] != known.literals:
-        known = _Known((), packed(np.ones(len(piece.labels), bool)))
-    left = known.left.copy()
-    for feature, negated in literals[len(known.literals) :]:
+    memo = piece.memo.get(_Known)
+    if memo is None or literals[: len(memo.literals)] != memo.literals:
+        memo = _Known((), packed(np.ones(len(piece.labels), bool)))
+    left = memo.left.copy()
+    for feature, negated in literals[len(memo.literals) :]:
         (bits.bitwise_and if negated else bits.bitwise_andnot)(left, piece.rows.column(feature), left)
-    return known, left
+    return memo, left
 
 
 def _count_left_by_feature(piece, literals, classes):
     """Return counts of the remaining rows, shape (classes, features), with a last column for their totals."""
-    known, left = _rows_left(piece, literals)
+    memo, left = _rows_left(piece, literals)
     newly = np.empty_like(left)
-    covered = bits.bitwise_andnot(known.left, left, newly)
+    covered = bits.bitwise_andnot(memo.left, left, newly)
     count = _of_codes if isinstance(piece.rows, CodeBits | SparseBits) else _of_bits
-    if known.counts is None or covered > bits.popcount(left):
+    if memo.counts is None or covered > bits.popcount(left):
         counts = count(piece, classes, left if literals else None)
     else:
-        counts = known.counts - count(piece, classes, newly) if covered else known.counts
+        counts = memo.counts - count(piece, classes, newly) if covered else memo.counts
     piece.memo[_Known] = _Known(literals, left, counts)
     return np.column_stack([counts, _by_class(piece, left, classes)])
 
@@ -290,8 +290,8 @@ def _of_codes(piece, classes, mask):
 def _of_bits(piece, classes, mask):
     rows, labels = piece.rows.rows, piece.labels
     if mask is not None:
-        chosen = bits.nonzero(mask)
-        rows, labels = rows[chosen], labels[chosen]
+        places = bits.nonzero(mask)
+        rows, labels = rows[places], labels[places]
     return counts_of_rows(rows, piece.rows.shape[1], labels, classes)
 
 

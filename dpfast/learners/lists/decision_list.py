@@ -209,8 +209,8 @@ class DecisionListClassifier(PrivateClassifier, name="decision-list"):
             )
         state, bars = self._begin(rows, rounds, exponent, n, weights)
         claim = self._claim(rows.task, rounds) if has_recorder() else None
-        drawn = run.draws("rules", size, lambda _, rng: greedy_cover(state, rounds, rng, claim), progress=True)
-        for feature, negated, number in drawn:
+        cover = run.draws("rules", size, lambda _, rng: greedy_cover(state, rounds, rng, claim), progress=True)
+        for feature, negated, number in cover:
             rules.append(Rule(rows.prepared.literals(feature, negated), int(number)))
         if self._counts_name not in plan:
             return ListModel(_close_list(rules))

@@ -19,36 +19,36 @@ class Circuits:
 
     def __init__(self, search, astray, most):
         self._search, self._astray, self._most = search, astray, most
-        self._known = {}
+        self._memo = {}
 
-    def robust(self, members, t, kept=0):
+    def robust(self, members, t, required=0):
         """Return whether it is proved that no m questions, none of them in `kept`, leave a dimension below t."""
         size = members.bit_count()
         if size < 1 << t:
             return False
-        key = members, t, kept
-        if key not in self._known:
-            self._known[key] = self._stays(members, t, kept) if t < 2 else self._pack(members, t, kept)
-        return self._known[key]
+        key = members, t, required
+        if key not in self._memo:
+            self._memo[key] = self._stays(members, t, required) if t < 2 else self._pack(members, t, required)
+        return self._memo[key]
 
-    def _stays(self, members, t, kept):
+    def _stays(self, members, t, required):
         """Return, for t = 0 or 1, whether any m questions leave more than t members."""
         self._search.spend(1 + (members.bit_count() >> 3))
-        taken = sorted((members & gone).bit_count() for x, gone in self._astray.items() if not kept >> x & 1)
-        if members.bit_count() - sum(taken[max(0, len(taken) - self._most) :]) > t:
+        sizes = sorted((members & others).bit_count() for x, others in self._astray.items() if not required >> x & 1)
+        if members.bit_count() - sum(sizes[max(0, len(sizes) - self._most) :]) > t:
             return True
-        used, apart = kept, 0
-        for points in sorted((self._points(member, kept) for member in bits_of(members)), key=int.bit_count):
-            if not points & used & ~kept:
+        used, apart = required, 0
+        for points in sorted((self._points(member, required) for member in bits_of(members)), key=int.bit_count):
+            if not points & used & ~required:
                 used, apart = used | points, apart + 1
                 if apart > self._most + t:
                     return True
         return False
 
-    def _pack(self, members, t, kept):
+    def _pack(self, members, t, required):
         used, number = 0, 0
         while number <= self._most:
-            circuit = self.circuit(members, t, used, kept)
+            circuit = self.circuit(members, t, used, required)
             if circuit is None:
                 return False
             if not circuit:
@@ -59,37 +59,37 @@ class Circuits:
                 return False
         return True
 
-    def circuit(self, members, t, used, kept=0):
+    def circuit(self, members, t, used, required=0):
         """Return a small circuit without the points `used`, as bits, or None; points in `kept` are never asked."""
         if t < 2:
-            return self._pair(members, t, used, kept)
+            return self._pair(members, t, used, required)
         best = None
         for a, one, zero in self._search.sides(members):
-            own = 0 if a not in self._astray or kept >> a & 1 else 1 << a
+            own = 0 if a not in self._astray or required >> a & 1 else 1 << a
             if used & own:
                 continue
             if min(one.bit_count(), zero.bit_count()) < 1 << (t - 1):
                 break  # points are sorted by how evenly they split
-            found = own
+            circuit = own
             for side in sorted((one, zero), key=int.bit_count):
-                if not self.robust(side, t - 1, kept | own):
-                    more = self.circuit(side, t - 1, used, kept | own)
+                if not self.robust(side, t - 1, required | own):
+                    more = self.circuit(side, t - 1, used, required | own)
                     if more is None:
-                        found = None
+                        circuit = None
                         break
-                    found |= more
-            if found is not None and (best is None or found.bit_count() < best.bit_count()):
-                best = found
+                    circuit |= more
+            if circuit is not None and (best is None or circuit.bit_count() < best.bit_count()):
+                best = circuit
                 if best.bit_count() <= 1:
                     break
         return best
 
-    def _pair(self, members, t, used, kept):
+    def _pair(self, members, t, used, required):
         """Return, for t = 0 or 1, the points that remove one of t + 1 members."""
-        if self.robust(members, t, kept):
+        if self.robust(members, t, required):
             return 0
         self._search.spend(1 + (members.bit_count() >> 3))
-        sets = (self._points(member, kept) for member in bits_of(members))
+        sets = (self._points(member, required) for member in bits_of(members))
         sets = sorted((points for points in sets if not points & used), key=int.bit_count)
         if len(sets) <= t:
             return None
@@ -97,12 +97,12 @@ class Circuits:
             return sets[0]
         return min((first | second for i, first in enumerate(sets[:3]) for second in sets[i + 1 :]), key=int.bit_count)
 
-    def _points(self, member, kept):
-        found = self._known.get(member)
-        if found is None:
-            found = sum(1 << x for x, gone in self._astray.items() if gone >> member & 1)
-            self._known[member] = found
-        return found & ~kept
+    def _points(self, member, required):
+        points = self._memo.get(member)
+        if points is None:
+            points = sum(1 << x for x, others in self._astray.items() if others >> member & 1)
+            self._memo[member] = points
+        return points & ~required
 
 
 def bits_of(number):

@@ -94,16 +94,16 @@ class PointFunctions(_ClosedForm):
 
     def balls(self, points: ArrayLike, labels: ArrayLike, radii: Sequence[int]) -> Any:
         points, labels = self.check_points(points), np.asarray(check_labels(labels))
-        seen, which = np.unique(points, return_inverse=True)
-        gain = np.bincount(which, weights=2.0 * labels - 1, minlength=len(seen)).astype(np.int64)
-        wanted = int(labels.sum()) - np.asarray(radii, np.int64)  # what a member must gain over the function 0
-        for least in wanted.tolist():
+        distinct, which = np.unique(points, return_inverse=True)
+        gain = np.bincount(which, weights=2.0 * labels - 1, minlength=len(distinct)).astype(np.int64)
+        needs = int(labels.sum()) - np.asarray(radii, np.int64)  # what a member must gain over the function 0
+        for least in needs.tolist():
             if least > 0:
-                yield self._part([x for x in seen[gain >= least].tolist() if self._has(x)], False)
+                yield self._part([x for x in distinct[gain >= least].tolist() if self._has(x)], False)
             elif self._complement:
-                yield self._part(self._points.union(seen[gain < least].tolist()), True)
+                yield self._part(self._points.union(distinct[gain < least].tolist()), True)
             else:
-                yield self._part(self._points.difference(seen[gain < least].tolist()), False)
+                yield self._part(self._points.difference(distinct[gain < least].tolist()), False)
 
     def estimate(self) -> Any:
         return ClassCost(self.size, min(1, self.size - 1), 1, 64 * (1 + len(self._points)))
@@ -238,11 +238,11 @@ class Thresholds(_ClosedForm):
     def balls(self, points: ArrayLike, labels: ArrayLike, radii: Sequence[int]) -> Any:
         points, labels = self.check_points(points), np.asarray(check_labels(labels))
         # Threshold t errs on the ones below it and the zeros from it on: constant between two neighbouring points.
-        seen, which = np.unique(points, return_inverse=True)
-        ones = np.bincount(which, weights=labels, minlength=len(seen)).astype(np.int64)
-        step = 2 * ones - np.bincount(which, minlength=len(seen))
+        distinct, which = np.unique(points, return_inverse=True)
+        ones = np.bincount(which, weights=labels, minlength=len(distinct)).astype(np.int64)
+        step = 2 * ones - np.bincount(which, minlength=len(distinct))
         errors = np.concatenate([[0], np.cumsum(step)]) + (len(labels) - int(labels.sum()))
-        low, high = np.concatenate([[0], seen + 1]), np.concatenate([seen, [self.n_points]])
+        low, high = np.concatenate([[0], distinct + 1]), np.concatenate([distinct, [self.n_points]])
         for radius in radii:
             fine = errors <= radius
             first, last = np.flatnonzero(np.diff(fine.astype(np.int8), prepend=0, append=0)).reshape(-1, 2).T

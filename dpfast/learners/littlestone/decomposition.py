@@ -122,14 +122,14 @@ class Tree:
         -------
         list of HypothesisClass
         """
-        found, waiting = [], [self]
+        leaves, waiting = [], [self]
         while waiting:
             node = waiting.pop()
             if node.point is None:
-                found.append(node.members)
+                leaves.append(node.members)
             else:
                 waiting += [child for child in (node.one, node.zero) if child is not None]
-        return found
+        return leaves
 
     @property
     def degree(self) -> int:

@@ -63,9 +63,9 @@ class FiniteClass(HypothesisClass):
 
     def __init__(self, table: Any, *, max_nodes: int = 10**7) -> None:
         rows = _check_table(table)
-        kept = np.sort(np.unique(rows, axis=0, return_index=True)[1]) if len(rows) > 1 else np.arange(len(rows))
-        self._shared = BitTable(rows[kept].view(bool), count(1).read("max_nodes", max_nodes))
-        self._members, self.size = self._shared.everyone, len(kept)
+        order = np.sort(np.unique(rows, axis=0, return_index=True)[1]) if len(rows) > 1 else np.arange(len(rows))
+        self._shared = BitTable(rows[order].view(bool), count(1).read("max_nodes", max_nodes))
+        self._members, self.size = self._shared.everyone, len(order)
 
     def _part(self, members, size):
         part = object.__new__(FiniteClass)
@@ -102,21 +102,21 @@ class FiniteClass(HypothesisClass):
 
     def balls(self, points: ArrayLike, labels: ArrayLike, radii: Sequence[int]) -> Any:
         points, labels = self.check_points(points), check_labels(labels)
-        seen, which = np.unique(points, return_inverse=True)
-        ones = np.bincount(which, weights=labels, minlength=len(seen)).astype(np.int64)
-        step = np.bincount(which, minlength=len(seen)) - 2 * ones  # the change by label 1 there
-        errors = self._shared.table[:, seen] @ step + ones.sum()
+        distinct, which = np.unique(points, return_inverse=True)
+        ones = np.bincount(which, weights=labels, minlength=len(distinct)).astype(np.int64)
+        step = np.bincount(which, minlength=len(distinct)) - 2 * ones  # the change by label 1 there
+        errors = self._shared.table[:, distinct] @ step + ones.sum()
         inside = bits.unpack(self._members[None], len(errors))[0]
         for radius in radii:
-            chosen = inside & (errors <= radius)
-            yield self._part(bits.pack(chosen[None].view(np.uint8))[0], int(chosen.sum()))
+            ball = inside & (errors <= radius)
+            yield self._part(bits.pack(ball[None].view(np.uint8))[0], int(ball.sum()))
 
     def estimate(self) -> Any:
         bound = self.size.bit_length() - 1
         nodes = sum(math.comb(self.n_points, j) << j for j in range(max(1, min(bound - 1, self.n_points) + 1)))
         shared = self._shared
-        kept = shared.table.nbytes + shared.columns.nbytes + shared.memo.nbytes
-        return ClassCost(self.size, bound, min(nodes, 1 << min(self.size, 4096)), kept)
+        size = shared.table.nbytes + shared.columns.nbytes + shared.memo.nbytes
+        return ClassCost(self.size, bound, min(nodes, 1 << min(self.size, 4096)), size)
 
     def _root(self):
         whole = len(self._shared.table)
@@ -148,9 +148,9 @@ class FiniteClass(HypothesisClass):
     def _degree(self, p, d):
         if self.size < 2:
             return self.size - 1
-        asked = min(self.n_points, self.size - 1)
-        top = 0 if p >= asked else self.littlestone_dimension()
-        if p << (d - top) >= asked:
+        most = min(self.n_points, self.size - 1)
+        top = 0 if p >= most else self.littlestone_dimension()
+        if p << (d - top) >= most:
             return 0
         return next(
             r for r in range(top + 1) if Search(self._shared, Schedule(p, d, r)).valid(number(self._members), 0)
@@ -163,8 +163,8 @@ class FiniteClass(HypothesisClass):
 
     @_limit_recursion
     def _essential_between(self, p, d, degree):
-        found = Search(self._shared, Schedule(p, d, degree)).essential(number(self._members))
-        return [self._shared.code(labels) for labels in found]
+        sets = Search(self._shared, Schedule(p, d, degree)).essential(number(self._members))
+        return [self._shared.code(labels) for labels in sets]
 
     def _key(self):
         return self._shared.table.shape, self._shared.table.tobytes(), self._members.tobytes()

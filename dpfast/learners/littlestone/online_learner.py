@@ -163,15 +163,15 @@ class OnlineLittlestoneLearner(PointStream):
     def _test_releases(self, numbers):
         return {"tests": Proved("threshold", numbers.threshold_epsilon, times=None)}
 
-    def _new_state(self, p, numbers, run, paid):
-        return _Teachers(run, paid, numbers, p.hypothesis_class, self._dimension(p))
+    def _new_state(self, p, numbers, run, fit):
+        return _Teachers(run, fit, numbers, p.hypothesis_class, self._dimension(p))
 
 
 class _Teachers(Following):
     """The algorithm on a stream."""
 
-    def __init__(self, run, paid, plan, whole, dimension):
-        super().__init__(run, paid, whole)
+    def __init__(self, run, fit, plan, whole, dimension):
+        super().__init__(run, fit, whole)
         self.plan, self.whole, self.dimension = plan, whole, dimension
         self.teachers = [whole] * plan.n_teachers
         self.tests = run.draw("tests", 1, self._new_tests)
@@ -179,22 +179,22 @@ class _Teachers(Following):
     def _new_tests(self, epsilon, rng):
         return AboveThreshold(self.plan.threshold, epsilon, monotone="running", rng=rng)
 
-    def _note(self, made, wrong, points, labels):
+    def _note(self, rounds, wrong, points, labels):
         """Assign each of these mistakes to a teacher."""
         if has_recorder():  # each round has its teacher, as in the proof, so that those of other rounds stay the same
-            chosen = self.run.integers(len(self.teachers), made)[wrong]
+            teachers = self.run.integers(len(self.teachers), rounds)[wrong]
         else:
-            chosen = self.run.integers(len(self.teachers), len(points))
-        for i, x, y in zip(chosen.tolist(), points.tolist(), labels.tolist(), strict=True):
+            teachers = self.run.integers(len(self.teachers), len(points))
+        for i, x, y in zip(teachers.tolist(), points.tolist(), labels.tolist(), strict=True):
             self.teachers[i] = self.teachers[i].restrict(x, y)
 
     def _draw_next(self):
         """Draw the next hypothesis, and start a new interval."""
-        drawn = self.run.draw("hypotheses", 1, self._draw)
-        hypothesis = None if drawn is None else self.whole._hypothesis(drawn)
+        code = self.run.draw("hypotheses", 1, self._draw)
+        hypothesis = None if code is None else self.whole._hypothesis(code)
         self.hypothesis = self.hypothesis if hypothesis is None else hypothesis
-        self.drawn.append(hypothesis)
-        self.frozen = len(self.drawn) == self.plan.n_releases
+        self.hypotheses.append(hypothesis)
+        self.frozen = len(self.hypotheses) == self.plan.n_releases
         if not self.frozen:
             self.tests.reset()
 

@@ -117,9 +117,9 @@ class PrivatePointClassifier(PrivateParameters, ClassifierMixin, BaseEstimator):
         task = Task(whole.epsilon, whole.delta, whole.neighbors, classes=(0, 1), n_rows=public)
         plan = self.plan(task)
         solved = plan.solve(task)
-        with fitting(self, rng) as paid:
-            paid.charge(Public(n_rows, 1, classes=np.array([0, 1])), solved.cost, plan.times)
-            yield Run(paid, plan, solved, lambda rounds, *_: rounds), paid
+        with fitting(self, rng) as fit:
+            fit.charge(Public(n_rows, 1, classes=np.array([0, 1])), solved.cost, plan.times)
+            yield Run(fit, plan, solved, lambda rounds, *_: rounds), fit
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the labels of points predicted by the last released hypothesis.
@@ -200,8 +200,8 @@ class PointSaver:
 
     def document(self) -> dict[str, Any]:
         """Return the entries of the file."""
-        known = vars(self._learner)
-        entries = known["model_"].file_entries() if "model_" in known else {}
+        attributes = vars(self._learner)
+        entries = attributes["model_"].file_entries() if "model_" in attributes else {}
         return document_of(self._learner, self.released(), 1, None, **entries)
 
     def released(self) -> dict[str, Any]:
@@ -338,14 +338,14 @@ class CountedPointClassifier(PrivatePointClassifier):
         if run.model.step is None:
             return None
         bounds = {"max_length": numbers.list_bound}
-        drawn = run.draw(
+        code = run.draw(
             "hypothesis",
             1,
             lambda exponent, rng: sparse_sample(lists, exponent, numbers.bottom_score, **bounds, rng=rng),
         )
-        hypothesis = run.model.hypothesis if drawn is None else p.hypothesis_class._hypothesis(drawn)
-        run.model = replace(run.model, hypothesis=hypothesis, selected=drawn is not None)
-        return drawn
+        hypothesis = run.model.hypothesis if code is None else p.hypothesis_class._hypothesis(code)
+        run.model = replace(run.model, hypothesis=hypothesis, selected=code is not None)
+        return code
 
     def _teachers(self, p, numbers, points, labels, rng):
         """Return the classes of each teacher, step by step, and the irreducibility of each step."""

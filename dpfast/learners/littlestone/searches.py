@@ -59,12 +59,12 @@ class Search:
 
     def __init__(self, table, schedule=None):
         self.table, self.schedule = table, schedule
-        self.left = table.max_nodes
+        self.n_left = table.max_nodes
         self._depths, self._reductions = {}, {}
 
     def spend(self, nodes=1):
-        self.left -= nodes
-        if self.left < 0:
+        self.n_left -= nodes
+        if self.n_left < 0:
             table = self.table
             raise SearchGivenUp(
                 f"the search looked at max_nodes={table.max_nodes:,} subclasses of a class of {len(table.table)} "
@@ -76,28 +76,28 @@ class Search:
         if size < 4:
             return min(size, 2) - 1
         table = self.table
-        known = table.dimensions.get(members)
-        if known is None:
+        dimension = table.dimensions.get(members)
+        if dimension is None:
             words = np.frombuffer(members.to_bytes(8 * len(table.everyone), "little"), np.uint64)
             with table.lock:
-                known, nodes = classes.dimension(table.columns, words, table.memo, max(1, self.left))
-            self.spend(nodes + (known is None))
+                dimension, nodes = classes.dimension(table.columns, words, table.memo, max(1, self.n_left))
+            self.spend(nodes + (dimension is None))
             if len(table.dimensions) >= _KEPT:
                 table.dimensions.clear()
-            table.dimensions[members] = known
-        return known
+            table.dimensions[members] = dimension
+        return dimension
 
     def sides(self, members):
         """Return (x, members that say 1, members that say 0) where members differ, the most even x first."""
-        found, size = [], members.bit_count()
+        sides, size = [], members.bit_count()
         for x, mask in enumerate(self.table.masks):
             one = members & mask
             ones = one.bit_count()
             if 0 < ones < size:
-                found.append((-min(ones, size - ones), x, one, members ^ one))
-        found.sort()
-        self.spend(len(found))
-        return [each[1:] for each in found]
+                sides.append((-min(ones, size - ones), x, one, members ^ one))
+        sides.sort()
+        self.spend(len(sides))
+        return [each[1:] for each in sides]
 
     def soa(self, members):
         """Return the labels of SOA; in an irreducible class [Lyu]'s definition and ours agree."""
@@ -116,14 +116,14 @@ class Search:
         the dimension, so at least one point of every circuit has to be asked for. Disjoint circuits count towards
         `most`.
         """
-        failed, found = self._reductions.get(members, (0, None))
-        if found is not None and len(found) <= most:
-            return found
+        failed, reduction = self._reductions.get(members, (0, None))
+        if reduction is not None and len(reduction) <= most:
+            return reduction
         if most <= failed:
             return None
-        found = self._reduce(members, most)
-        self._reductions[members] = (max(failed, most), None) if found is None else (failed, found)
-        return found
+        reduction = self._reduce(members, most)
+        self._reductions[members] = (max(failed, most), None) if reduction is None else (failed, reduction)
+        return reduction
 
     def _reduce(self, members, most):
         top, astray = self.dimension(members), {}
@@ -140,48 +140,48 @@ class Search:
 
     def _find_hitting_set(self, members, top, astray, most):
         """Search with a small limit first, then, after a failed proof that there is no such set, with the whole one."""
-        others = max(0, self.left - _HURRY)
-        self.left -= others
+        others = max(0, self.n_left - _HURRY)
+        self.n_left -= others
         try:
             return self._search_hitting_set(members, top, astray, frozenset(), most)
         except SearchGivenUp:
             if not others:
                 raise
         finally:
-            self.left = max(0, self.left) + others
+            self.n_left = max(0, self.n_left) + others
         if Circuits(self, astray, most).robust(members, top):
             return None
         return self._search_hitting_set(members, top, astray, frozenset(), most)
 
-    def _search_hitting_set(self, members, top, astray, kept, most):
+    def _search_hitting_set(self, members, top, astray, required, most):
         """Return at most so many points outside of `kept` that meet every circuit of the members."""
         if self.dimension(members) < top:
             return []
-        gone = [part.bit_count() for x, each in astray.items() if x not in kept and (part := each & members)]
-        if most == 0 or not self._may_shrink(members, top, sorted(gone)[-most:]):
+        sizes = [part.bit_count() for x, each in astray.items() if x not in required and (part := each & members)]
+        if most == 0 or not self._may_shrink(members, top, sorted(sizes)[-most:]):
             return None
         circuit, disjoint, rest = None, 0, members
         while self.dimension(rest) == top:
             disjoint += 1
             if disjoint > most:
                 return None
-            points = self._circuit(rest, top, astray, kept)
+            points = self._circuit(rest, top, astray, required)
             if not points:
                 return None
             circuit = points if circuit is None or len(points) < len(circuit) else circuit
             for x in points:
                 rest &= ~astray[x]
         for x in sorted(circuit, key=lambda x: -(astray[x] & members).bit_count()):
-            found = self._search_hitting_set(members & ~astray[x], top, astray, kept, most - 1)
-            if found is not None:
-                return [x, *found]
-            kept |= {x}
+            deeper = self._search_hitting_set(members & ~astray[x], top, astray, required, most - 1)
+            if deeper is not None:
+                return [x, *deeper]
+            required |= {x}
         return None
 
-    def _circuit(self, members, top, astray, kept):
+    def _circuit(self, members, top, astray, required):
         """Return few points outside of `kept` that keep the dimension unless they are asked for."""
         points = []
-        for x in sorted(astray.keys() - kept, key=lambda x: (-(astray[x] & members).bit_count(), x)):
+        for x in sorted(astray.keys() - required, key=lambda x: (-(astray[x] & members).bit_count(), x)):
             fewer = members & ~astray[x]
             self.spend()
             if fewer.bit_count() >> top and self.dimension(fewer) == top:
@@ -190,10 +190,10 @@ class Search:
                 points.append(x)
         return [x for x in points if astray[x] & members]
 
-    def _may_shrink(self, members, top, gone):
+    def _may_shrink(self, members, top, sizes):
         """Return whether points that remove so many members may leave a smaller dimension (Sauer's lemma)."""
-        points = sum(1 for mask in self.table.masks if 0 != members & mask != members) - len(gone)
-        return members.bit_count() - sum(gone) <= sum(math.comb(points, i) for i in range(top))
+        points = sum(1 for mask in self.table.masks if 0 != members & mask != members) - len(sizes)
+        return members.bit_count() - sum(sizes) <= sum(math.comb(points, i) for i in range(top))
 
     # ---- valid trees ---------------------------------------------------------------------------------------------
 
@@ -267,27 +267,27 @@ class Search:
 
     def leaves(self, members, depth):
         """Return the leaves of one valid tree."""
-        found, waiting = [], [(members, depth)]
+        leaves, waiting = [], [(members, depth)]
         while waiting:
             part, depth = waiting.pop()
             x = self.question(part, depth)
             if x is None:
-                found.append(part)
+                leaves.append(part)
                 continue
             one = part & self.table.masks[x]
             waiting += [(side, depth + 1) for side in (one, part ^ one) if side]
-        return found
+        return leaves
 
     def essential(self, members):
         """Return the labels of the essential functions, for a degree strictly between 0 and the dimension."""
-        degree, found = self.schedule.degree, {}
+        degree, sets = self.schedule.degree, {}
         for leaf in self.leaves(members, 0):
             if self.dimension(leaf) == degree:
-                found.setdefault(tuple(self.soa(leaf)), []).append(leaf)
+                sets.setdefault(tuple(self.soa(leaf)), []).append(leaf)
         lower = Search(self.table, self.schedule._replace(degree=degree - 1))
         return [
             labels
-            for labels, leaves in sorted(found.items())
+            for labels, leaves in sorted(sets.items())
             if not all(lower.valid(leaf, 0) for leaf in leaves)  # a function avoided in all is avoided in each
             or not self._avoids_labels(members, 0, labels, lower, {})
         ]
@@ -302,11 +302,11 @@ class Search:
         low, high = depths.get(members, (math.inf, -math.inf))
         if depth <= high or depth >= low:
             return depth <= high
-        found = any(
+        avoids = any(
             self.valid(zero if labels[x] else one, depth + 1)
             and self._avoids_labels(one if labels[x] else zero, depth + 1, labels, lower, depths)
             for x, one, zero in self.sides(members)
         )
         low, high = depths.get(members, (math.inf, -math.inf))
-        depths[members] = (low, max(high, depth)) if found else (min(low, depth), high)
-        return found
+        depths[members] = (low, max(high, depth)) if avoids else (min(low, depth), high)
+        return avoids

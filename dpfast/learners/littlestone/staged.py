@@ -53,14 +53,14 @@ def members_near(hypothesis_class, code, most):
 def best_mixture(errs):
     """Return weights of columns, of sum 1, that minimize the largest row sum; equal weights if no solution is found."""
     rows, columns = errs.shape
-    found = linprog(
+    optimum = linprog(
         np.append(np.zeros(columns), 1),
         A_ub=np.hstack([errs, -np.ones((rows, 1))]),
         b_ub=np.zeros(rows),
         A_eq=np.append(np.ones(columns), 0)[np.newaxis],
         b_eq=[1],
     )
-    return found.x[:-1] if found.success else np.full(columns, 1 / columns)
+    return optimum.x[:-1] if optimum.success else np.full(columns, 1 / columns)
 
 
 @estimator
@@ -154,8 +154,8 @@ class StagedLittlestoneLearner(CountedPointClassifier):
         H = p.hypothesis_class
         near = members_near(H, H._soa_code() if code is None else code, math.ceil(10 / p.accuracy))
         errors = [int((H._labels(member, points) != labels).sum()) for member in near]
-        chosen = run.draw("member", len(near), lambda exponent, rng: exponential(errors, -exponent, rng=rng))
-        run.model = replace(run.model, hypothesis=H._hypothesis(near[chosen]))
+        index = run.draw("member", len(near), lambda exponent, rng: exponential(errors, -exponent, rng=rng))
+        run.model = replace(run.model, hypothesis=H._hypothesis(near[index]))
 
     @staticmethod
     def _proper_exponent(p):

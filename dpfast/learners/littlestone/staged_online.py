@@ -128,8 +128,8 @@ class StagedOnlineLittlestoneLearner(PointStream):
         tests = {"tests": numbers.above_epsilon, "failures": numbers.below_epsilon}
         return {name: Proved("threshold", each, times=None) for name, each in tests.items()} | {"first": first}
 
-    def _new_state(self, p, numbers, run, paid):
-        return _JointTraining(run, paid, numbers, p.hypothesis_class, self._dimension(p), p.listing)
+    def _new_state(self, p, numbers, run, fit):
+        return _JointTraining(run, fit, numbers, p.hypothesis_class, self._dimension(p), p.listing)
 
     def _released(self):
         return {**super()._released(), "stage": self.stage_}
@@ -146,9 +146,9 @@ def _mistakes_allowed_for(plan, scale):
 class _JointTraining(Following):
     """Private state of Algorithms 3 and 4, with the paper's symbols; E holds at most k part_size mistakes."""
 
-    def __init__(self, run, paid, plan, whole, dimension, listing):
+    def __init__(self, run, fit, plan, whole, dimension, listing):
         self.stage, self.d = 1, dimension
-        super().__init__(run, paid, whole)
+        super().__init__(run, fit, whole)
         self.plan, self.H, self.d, self.listing = plan, whole, dimension, listing
         self.E, self.rounds = ([], [], []), 0  # points, labels and rounds
         self.S = [[] for _ in range(plan.n_teachers)]  # the parts of each teacher
@@ -160,15 +160,15 @@ class _JointTraining(Following):
         run.draw("first", 1, self._train)
 
     def model(self) -> StagedModel:
-        return StagedModel(self.hypothesis, self.drawn[:], self.frozen, min(self.stage, self.d + 1))
+        return StagedModel(self.hypothesis, self.hypotheses[:], self.frozen, min(self.stage, self.d + 1))
 
     def _new_tests(self, name, threshold, positives):
         return self.run.draw(name, 1, lambda epsilon, rng: RepeatedThreshold(threshold, epsilon, positives, rng=rng))
 
-    def _note(self, made, wrong, points, labels):
-        for kept, some in zip(self.E, (points, labels, self.rounds + wrong), strict=True):
-            kept.append(some)
-        self.rounds += made
+    def _note(self, rounds, wrong, points, labels):
+        for store, some in zip(self.E, (points, labels, self.rounds + wrong), strict=True):
+            store.append(some)
+        self.rounds += rounds
 
     def _draw_next(self):
         """Run lines 16 to 23 of Algorithm 3."""
@@ -194,10 +194,10 @@ class _JointTraining(Following):
         while self.stage <= self.d + 1:
             items, score = votes(self._lists(), max_length=plan.list_bound)
             if not self.failures.test(-int(score.max(initial=0))):
-                drawn = exponential(np.append(score, np.int64(plan.bottom_score)), exponent, size=plan.n_draws, rng=rng)
-                codes = [items[i] for i in np.atleast_1d(drawn) if i < len(items)]
-                self.drawn.append(majority(self.H, codes) if codes else None)
-                self.hypothesis = self.drawn[-1] or self.hypothesis
+                draws = exponential(np.append(score, np.int64(plan.bottom_score)), exponent, size=plan.n_draws, rng=rng)
+                codes = [items[i] for i in np.atleast_1d(draws) if i < len(items)]
+                self.hypotheses.append(majority(self.H, codes) if codes else None)
+                self.hypothesis = self.hypotheses[-1] or self.hypothesis
                 return
             self.stage += 1
             self.classes = [self._define_class(self.H, parts) for parts in self.S]

@@ -143,8 +143,8 @@ class PointStream(PrivatePointClassifier):
 
     def _begin(self, p):
         """Charge, and start with the SOA of the class."""
-        with self._running(p.horizon, p.rng) as (run, paid):
-            state = self._new_state(p, self._numbers(p), run, paid)
+        with self._running(p.horizon, p.rng) as (run, fit):
+            state = self._new_state(p, self._numbers(p), run, fit)
         self._state = state
 
     def plan(self, task: Task) -> Plan:
@@ -160,14 +160,14 @@ class PointStream(PrivatePointClassifier):
     def _follow(self, points, labels):
         """Return the predictions of these rows after learning from them in order; publish the releases."""
         state = self._state
-        with continuing(partial(self._show, state.paid), partial(vars(self).pop, STREAM, None)):
+        with continuing(partial(self._show, state.fit), partial(vars(self).pop, STREAM, None)):
             return state.follow(points, labels)
 
-    def _show(self, paid):
+    def _show(self, fit):
         """Publish the releases so far, and their claim."""
-        for model in paid.released:
+        for model in fit.released:
             vars(self).update(attributes_of(model()))
-        self.privacy_ = paid.claim_so_far()
+        self.privacy_ = fit.claim_so_far()
 
     def __getstate__(self) -> dict[str, Any]:
         return without_stream(super().__getstate__())
@@ -175,14 +175,14 @@ class PointStream(PrivatePointClassifier):
     def _released(self):
         return {
             **super()._released(),
-            "releases": [None if drawn is None else drawn._to_document() for drawn in self.releases_],
+            "releases": [None if hypothesis is None else hypothesis._to_document() for hypothesis in self.releases_],
             "frozen": self.frozen_,
         }
 
     def _restore(self, released):
         super()._restore(released)
         saved, H = released["releases"], self.hypothesis_class
-        self.releases_ = [None if drawn is None else read_hypothesis(drawn, H) for drawn in saved]
+        self.releases_ = [None if hypothesis is None else read_hypothesis(hypothesis, H) for hypothesis in saved]
         self.frozen_ = bool(released["frozen"])
 
 
@@ -193,15 +193,15 @@ class Following:
     fires. All noise and all draws come from `run`, as planned; `paid` is the fit that was charged.
     """
 
-    def __init__(self, run: Run, paid: Fit, whole: HypothesisClass):
-        self.run, self.paid = run, paid
+    def __init__(self, run: Run, fit: Fit, whole: HypothesisClass):
+        self.run, self.fit = run, fit
         self.hypothesis, self.frozen = whole.soa_hypothesis(), False
-        self.drawn: list[Hypothesis | None] = []
+        self.hypotheses: list[Hypothesis | None] = []
         run.show(self.model)
 
     def model(self) -> StreamModel:
         """Return the model of what was released."""
-        return StreamModel(self.hypothesis, self.drawn[:], self.frozen)
+        return StreamModel(self.hypothesis, self.hypotheses[:], self.frozen)
 
     def follow(self, points, labels):
         """Predict rows in order and learn from them."""
@@ -209,15 +209,15 @@ class Following:
         while start < len(points):
             stop = min(start + _CHUNK, len(points))
             guess = self.hypothesis(points[start:stop])
-            made, fired = stop - start, None
+            n_rounds, fired = stop - start, None
             if not self.frozen:
                 wrong = np.flatnonzero(guess != labels[start:stop])
-                fired = self.tests.run(made, wrong)
-                made = made if fired is None else fired + 1
-                wrong = wrong[wrong < made]
-                self._note(made, wrong, points[start + wrong], labels[start + wrong])
-            predicted[start : start + made] = guess[:made]
-            start += made
+                fired = self.tests.run(n_rounds, wrong)
+                n_rounds = n_rounds if fired is None else fired + 1
+                wrong = wrong[wrong < n_rounds]
+                self._note(n_rounds, wrong, points[start + wrong], labels[start + wrong])
+            predicted[start : start + n_rounds] = guess[:n_rounds]
+            start += n_rounds
             if fired is not None:
                 self._draw_next()
         return predicted

@@ -79,7 +79,7 @@ class Checkpoint:
         try:
             yield
         except BaseException:
-            if not self._lock.kept()[0]:
+            if not self._lock.read()[0]:
                 self._lock.remove()
             self.close()
             raise
@@ -136,16 +136,16 @@ class Checkpoint:
         if document["model"] != model:
             raise ValueError(f"it is a stream of kind {document['model']!r}, not {model!r}")
         self._generation = integer(document["generation"], 1, 1 << 62)
-        kept, self._id = self._lock.kept()[:2]
+        latest, self._id = self._lock.read()[:2]
         if self._id != document["id"]:
             raise ValueError(
                 f"{self.path.name}.lock, which tells how far its stream was kept, is not that of this stream: a "
                 "checkpoint is moved together with its lock, both under the new name"
             )
-        if self._generation < kept:
+        if self._generation < latest:
             raise ValueError(
                 f"it is an older copy, number {self._generation} of its stream, which was kept up to number "
-                f"{kept} since: resuming it would repeat releases that were paid for once"
+                f"{latest} since: resuming it would repeat releases that were paid for once"
             )
         return document, _arrays(body[stop:], document["shapes"])
 
@@ -237,7 +237,7 @@ class _Lock:
         with suppress(OSError):  # Windows does not remove open files
             self._path.unlink()
 
-    def kept(self):
+    def read(self):
         """Return the last generation, the id of the stream and the place of the file; (0, "", "") for a new file.
 
         The generation is the larger one of the content and of the extended attribute, if that is of the same stream.
@@ -259,7 +259,7 @@ class _Lock:
 
     def is_copy(self):
         """Return whether the file is another than the one that was written; not if it is of an older version."""
-        return self.kept()[2] not in ("", place_of(self._path))
+        return self.read()[2] not in ("", place_of(self._path))
 
     def close(self):
         file, self._file = vars(self).get("_file"), None

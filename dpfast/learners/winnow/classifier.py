@@ -228,8 +228,8 @@ class DPWinnowClassifier(CountedClassifier, name="winnow"):
 
     def read_model(self, saved: Any, task: Task) -> WinnowModel:
         if isinstance(saved, list) and self.calibration == "tight":  # of version 1
-            known = {"updates": len(saved), "n_updates": self.n_updates, "n_draws": self.n_draws}
-            saved = {"weights": saved, **known, "learning_rate": None, "reads": None}
+            numbers = {"updates": len(saved), "n_updates": self.n_updates, "n_draws": self.n_draws}
+            saved = {"weights": saved, **numbers, "learning_rate": None, "reads": None}
         entries(saved, "weights", *FACTS)
         weights = tuple(histograms_from_json(saved["weights"], task.n_columns))
         n_updates, n_draws = (integer(saved[name], 1, _MOST) for name in ("n_updates", "n_draws"))
@@ -330,10 +330,10 @@ class DPWinnowClassifier(CountedClassifier, name="winnow"):
         attributes, and not detected elsewhere. Giving rows twice cannot be detected, and would release again what was
         paid for once.
         """
-        file, kept, arrays = Checkpoint.read(path, cls._model, moved)
+        file, stream, arrays = Checkpoint.read(path, cls._model, moved)
         with file.refusing():
-            learner = cls(**entries(kept, "fitted", "stream")["fitted"]["parameters"], checkpoint=path)
-            streaming.resume(learner, file, kept, arrays)
+            learner = cls(**entries(stream, "fitted", "stream")["fitted"]["parameters"], checkpoint=path)
+            streaming.resume(learner, file, stream, arrays)
         return learner
 
     @property

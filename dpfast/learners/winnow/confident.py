@@ -177,9 +177,9 @@ class WinnowClassifier(Parameters, ClassifierMixin, BaseEstimator):
             passed = len(votes)
             if due.size:
                 passed = int(due[0]) + 1
-                chosen = np.array([start + passed - 1])
-                rows.add(scores[:-1], signs, chosen)
-                scores[-1] += rows.unit * int(signs[chosen[0]])
+                rows_used = np.array([start + passed - 1])
+                rows.add(scores[:-1], signs, rows_used)
+                scores[-1] += rows.unit * int(signs[rows_used[0]])
                 updates += 1
                 weights = _weights(eta / rows.unit * scores, p)
             start += passed

@@ -50,20 +50,20 @@ class EveryFew:
     """Test that ends an interval after a fixed number of rounds: like `AboveThreshold`, at no privacy cost."""
 
     def __init__(self, rounds: int):
-        self._left = rounds
+        self._n_left = rounds
 
     def run(self, rounds: int, increments: np.ndarray) -> int | None:
         """Return the round in which the interval ends, or None if it does not end."""
-        if rounds >= self._left:
-            return self._left - 1
-        self._left -= rounds
+        if rounds >= self._n_left:
+            return self._n_left - 1
+        self._n_left -= rounds
         return None
 
     def _state(self) -> dict[str, int]:
-        return {"left": self._left}
+        return {"left": self._n_left}
 
     def _resume(self, state: dict[str, int]) -> None:
-        self._left = int(state["left"])
+        self._n_left = int(state["left"])
 
 
 @dataclass(frozen=True)
@@ -92,8 +92,8 @@ class WinnowPlan:
     @property
     def cost(self) -> tuple[Cost, ...]:
         """Return the privacy cost of a run: `dpfast.accounting.papers.winnow`."""
-        bent = self.learning_rate * self.score_range * (1 + SLACK)
-        draws = Cost("range", bent, times=self.n_draws * self.n_updates)
+        range_bound = self.learning_rate * self.score_range * (1 + SLACK)
+        draws = Cost("range", range_bound, times=self.n_draws * self.n_updates)
         return (draws, *(Cost("pure", each) for each in (self.threshold_epsilon, self.sizes_epsilon) if each))
 
     @property
@@ -242,9 +242,9 @@ def check_paper(p: Any) -> None:
     if p.calibration != "paper":
         return
     paper = {"batch": (1,), "average": (False,), "schedule": ("auto", "sparse-vector"), "window": (False,)}
-    for name, wanted in paper.items():
-        if getattr(p, name) not in wanted:
-            raise ValueError(f'calibration="paper" needs {name}={wanted[-1]!r}, got {getattr(p, name)!r}')
+    for name, value in paper.items():
+        if getattr(p, name) not in value:
+            raise ValueError(f'calibration="paper" needs {name}={value[-1]!r}, got {getattr(p, name)!r}')
     for name in ("horizon", "margin"):
         if getattr(p, name) is None:
             raise ValueError(f'calibration="paper" needs {name}=')
@@ -254,12 +254,12 @@ def plan_numbers(
     learner: Any, task: Task, schedule: Callable[[Settings], Settings] = at_once
 ) -> tuple[Settings, WinnowPlan]:
     """Return the parameters of a learner with the schedule for a table or a stream, and the numbers of a run."""
-    known = vars(learner._values())
-    given = {each.name: known[each.name] for each in fields(Settings) if each.name in known}
-    if given["calibration"] == "paper" and given["confidence"] == "auto":
-        given["confidence"] = _CONFIDENCE
+    parameters = vars(learner._values())
+    settings = {each.name: parameters[each.name] for each in fields(Settings) if each.name in parameters}
+    if settings["calibration"] == "paper" and settings["confidence"] == "auto":
+        settings["confidence"] = _CONFIDENCE
     budget = {"epsilon": learner.without_counts(task).epsilon, "delta": task.delta}
-    p = Settings(**given | budget, rows_per_unit=task.rows_per_unit)
+    p = Settings(**settings | budget, rows_per_unit=task.rows_per_unit)
     check_paper(p)
     p = schedule(p)
     return p, plan_of(p, task.n_columns, task.n_rows, task.form)
@@ -345,8 +345,8 @@ def warn_of_paper(p: Settings, plan: WinnowPlan) -> None:
 
 
 def _numbers(p, dimension):
-    wanted = {"horizon": p.horizon, "margin": p.margin, "confidence": p.confidence}
-    return _planned(p.epsilon, p.delta, dimension=dimension, **wanted)
+    problem = {"horizon": p.horizon, "margin": p.margin, "confidence": p.confidence}
+    return _planned(p.epsilon, p.delta, dimension=dimension, **problem)
 
 
 def _paper(p, form):

@@ -61,7 +61,7 @@ def make_point_stream(
 
 def _some(d, different, rng):
     """Return this many different points and one more, in random order, without a list of all."""
-    seen = {}
-    while len(seen) <= different:
-        seen[int(rng.integers(d))] = True
-    return list(seen)
+    marks = {}
+    while len(marks) <= different:
+        marks[int(rng.integers(d))] = True
+    return list(marks)

@@ -36,7 +36,7 @@ def score_vector(rows, window=None):
 
 class _Scores:
     def __init__(self, d, window):
-        self._d, self._window, self._kept = d, window, deque()
+        self._d, self._window, self._sums = d, window, deque()
         self._total, self._interval = self._zeros(), self._empty()
 
     def close(self, weight):
@@ -44,24 +44,24 @@ class _Scores:
         closed = self._close_interval(weight)
         self._total = self._plus(self._total, closed, 1)
         if self._window is not None:
-            self._kept.append(closed)
-            if len(self._kept) > self._window:
-                self._total = self._plus(self._total, self._kept.popleft(), -1)
+            self._sums.append(closed)
+            if len(self._sums) > self._window:
+                self._total = self._plus(self._total, self._sums.popleft(), -1)
         self._interval = self._empty()
 
     def arrays(self):
         """Return the whole state as int64 arrays, for a checkpoint."""
-        return [self._total, self._close_interval(1), *self._kept]
+        return [self._total, self._close_interval(1), *self._sums]
 
 
 class DenseScores(_Scores):
     """Scores in arrays; 16 bytes per coordinate, and 8 more for each interval of a window."""
 
-    def add(self, rows, signs, chosen, intercept):
+    def add(self, rows, signs, places, intercept):
         """Add the sum of y x over the chosen rows, and of y if there is an intercept, to the interval."""
-        rows.add(self._interval[:-1], signs, chosen)
+        rows.add(self._interval[:-1], signs, places)
         if intercept:
-            self._interval[-1] += rows.unit * signs[chosen].sum(dtype=np.int64)
+            self._interval[-1] += rows.unit * signs[places].sum(dtype=np.int64)
 
     def growth(self, rows, intervals):
         """Return a bound on the bytes by which `arrays` grow if these rows are added and so many intervals end."""
@@ -82,12 +82,12 @@ class DenseScores(_Scores):
     def draw(self, exponent, m, rng, *, mirrored, intercept):
         """Draw m coordinates with probability proportional to exp(exponent * total), and the signs of their copies."""
         values = self._total if intercept else self._total[:-1]
-        drawn = ask(
+        draws = ask(
             lambda: Question("winnow", values, "range", exponent, draws=m, mirrored=mirrored),
             lambda: levels.sample(values, exponent, m, rng, mirrored=mirrored),
             rng,
         )
-        return drawn % len(values), np.where(drawn < len(values), 1, -1)
+        return draws % len(values), np.where(draws < len(values), 1, -1)
 
     @classmethod
     def from_arrays(cls, arrays, d, window):
@@ -95,8 +95,8 @@ class DenseScores(_Scores):
         if any(array.shape != (d + 1,) for array in arrays):
             raise ValueError(f"{d} features, scores of shapes {[array.shape for array in arrays]}")
         self = cls(d, window)
-        self._total, self._interval, *kept = arrays
-        self._kept.extend(kept)
+        self._total, self._interval, *sums = arrays
+        self._sums.extend(sums)
         return self
 
     def _zeros(self):
@@ -117,10 +117,10 @@ class TouchedScores(_Scores):
     They are an array of increasing coordinates and their scores, the intercept last: int64, shape (2, touched + 1).
     """
 
-    def add(self, rows, signs, chosen, intercept):
-        rows.add_touched(self._interval, signs, chosen)
+    def add(self, rows, signs, places, intercept):
+        rows.add_touched(self._interval, signs, places)
         if intercept:
-            self._constant += rows.unit * int(signs[chosen].sum(dtype=np.int64))
+            self._constant += rows.unit * int(signs[places].sum(dtype=np.int64))
 
     def growth(self, rows, intervals):
         touched = min(rows.nnz, self._d)
@@ -149,8 +149,8 @@ class TouchedScores(_Scores):
         """Like `DenseScores.draw`; a drawn zero is a random untouched coordinate, with a random sign if mirrored."""
 
         def question():
-            known = dict(zip(*self._total[:, : None if intercept else -1].tolist(), strict=True)) | {"another": 0}
-            return Question("winnow", known, "range", exponent, draws=m, mirrored=mirrored)
+            scores = dict(zip(*self._total[:, : None if intercept else -1].tolist(), strict=True)) | {"another": 0}
+            return Question("winnow", scores, "range", exponent, draws=m, mirrored=mirrored)
 
         return ask(question, lambda: self._draw(exponent, m, rng, mirrored, intercept), rng)
 
@@ -158,10 +158,10 @@ class TouchedScores(_Scores):
         keys, values = self._total if intercept else self._total[:, :-1]
         touched = len(keys) - intercept
         zeros = (1 + mirrored) * (self._d - touched)
-        drawn = levels.sample(values, exponent, m, rng, mirrored=mirrored, zeros=zeros)
-        untouched = drawn == (1 + mirrored) * len(values)
-        sign = np.where(drawn < len(values), 1, -1)
-        coordinate = keys[np.where(untouched, 0, drawn) % len(values)] if len(values) else drawn.copy()
+        draws = levels.sample(values, exponent, m, rng, mirrored=mirrored, zeros=zeros)
+        untouched = draws == (1 + mirrored) * len(values)
+        sign = np.where(draws < len(values), 1, -1)
+        coordinate = keys[np.where(untouched, 0, draws) % len(values)] if len(values) else draws.copy()
         for i in np.flatnonzero(untouched):
             coordinate[i] = self._draw_untouched(keys[:touched], rng)
             sign[i] = 1 - 2 * int(draw.below([2], rng)[0]) if mirrored else 1
@@ -174,10 +174,10 @@ class TouchedScores(_Scores):
             if keys[-1] != d or keys[0] < 0 or (np.diff(keys) <= 0).any():
                 raise ValueError(f"{d} features, touched scores of shape {array.shape}")
         self = cls(d, window)
-        self._total, interval, *kept = arrays
+        self._total, interval, *sums = arrays
         self._interval = SparseScores(d, interval[0, :-1].astype(np.uint32), interval[1, :-1])
         self._constant = int(interval[1, -1])
-        self._kept.extend(kept)
+        self._sums.extend(sums)
         return self
 
     def _zeros(self):
@@ -254,18 +254,18 @@ def interval_sum(piece, own, key, k, plan, hypothesis):
     """
     first, most = own
     if not plan.fades:
-        rows, signs, chosen = _counting(piece, first, key, k, plan, hypothesis)
+        rows, signs, places = _counting(piece, first, key, k, plan, hypothesis)
         scores = score_vector(rows)
-        scores.add(rows, signs, chosen[:most], plan.fit_intercept)
+        scores.add(rows, signs, places[:most], plan.fit_intercept)
         return scores.entered()
-    rows, signs, known = _interval(piece, first, key, k, plan, hypothesis)
-    halvings, scores = plan.halvings(*known), score_vector(rows)
+    rows, signs, state = _interval(piece, first, key, k, plan, hypothesis)
+    halvings, scores = plan.halvings(*state), score_vector(rows)
     due = 0  # doublings
     for times in range(FADING + 1):
-        chosen = np.flatnonzero(halvings == times)
-        if chosen.size:
+        places = np.flatnonzero(halvings == times)
+        if places.size:
             scores.double(due)
-            scores.add(rows, signs, chosen, plan.fit_intercept)
+            scores.add(rows, signs, places, plan.fit_intercept)
             due = 0
         due += 1
     scores.double(due - 1)
@@ -274,18 +274,18 @@ def interval_sum(piece, own, key, k, plan, hypothesis):
 
 def _counting(piece, first, key, k, plan, hypothesis):
     """Return the rows of an interval, the signs of their labels, and the numbers of those that count."""
-    rows, signs, known = _interval(piece, first, key, k, plan, hypothesis)
-    return rows, signs, np.flatnonzero(plan.counts(*known))
+    rows, signs, state = _interval(piece, first, key, k, plan, hypothesis)
+    return rows, signs, np.flatnonzero(plan.counts(*state))
 
 
 def _interval(piece, first, key, k, plan, hypothesis):
     """Return the rows of an interval, the signs of their labels, and votes, signs and the largest possible vote."""
-    known, numbers = piece.memo.get(_interval, (None, None))
-    if known != (key, first):
+    version, numbers = piece.memo.get(_interval, (None, None))
+    if version != (key, first):
         numbers = interval_numbers(key, first, len(piece.labels), plan.n_updates)
         piece.memo[_interval] = (key, first), numbers
-    chosen = np.flatnonzero(numbers == k)
-    rows, signs = piece.rows[chosen], _signs(piece.labels[chosen])
+    places = np.flatnonzero(numbers == k)
+    rows, signs = piece.rows[places], _signs(piece.labels[places])
     return rows, signs, (votes(rows, hypothesis), signs, hypothesis.draws * rows.unit)
 
 

@@ -94,16 +94,16 @@ class Course:
         while start < len(signs):
             part, labels = rows[start : start + size], signs[start : start + size]
             votes = signed_rows.votes(part, self.hypothesis)
-            made, ended = len(labels), False
+            rounds, ended = len(labels), False
             if self.learning:
                 counting = self._counting(votes, labels) & (labels != 0)
                 self.tests = self.tests or self._new_tests()
-                if (end := self.tests.run(made, np.flatnonzero(counting))) is not None:
-                    made, ended = end + 1, True
-                self._take(part, labels | (labels == 0), counting[:made])  # as kernels want signs
-            predicted[start : start + made] = votes[:made] >= 0
-            start += made
-            self.rounds += made
+                if (end := self.tests.run(rounds, np.flatnonzero(counting))) is not None:
+                    rounds, ended = end + 1, True
+                self._take(part, labels | (labels == 0), counting[:rounds])  # as kernels want signs
+            predicted[start : start + rounds] = votes[:rounds] >= 0
+            start += rounds
+            self.rounds += rounds
             size = _FEWEST if ended else min(2 * size, _MOST)
             if ended:
                 self._update()
@@ -132,12 +132,12 @@ class Course:
 
     def _take(self, rows, signs, counting):
         """Add counting rows to the interval, as many as the batch allows."""
-        chosen = np.flatnonzero(counting)
+        places = np.flatnonzero(counting)
         if self.plan.batch is not None:
-            chosen = chosen[: self.plan.batch - self.taken]
-        if chosen.size:
-            self.scores.add(rows, signs, chosen, self.plan.fit_intercept)
-            self.taken += chosen.size
+            places = places[: self.plan.batch - self.taken]
+        if places.size:
+            self.scores.add(rows, signs, places, self.plan.fit_intercept)
+            self.taken += places.size
 
     def _update(self):
         """Multiply the weights by the interval's update, and release the next histogram."""
@@ -147,8 +147,8 @@ class Course:
         plan = self.plan
         self.scores.close(plan.weight(self.updates))
         exponent = Fraction(rate) / (self.unit * plan.grid)
-        drawn = self.scores.draw(exponent, plan.n_draws, rng, mirrored=plan.negations, intercept=plan.fit_intercept)
-        self.released.append(histogram(*drawn))
+        draws = self.scores.draw(exponent, plan.n_draws, rng, mirrored=plan.negations, intercept=plan.fit_intercept)
+        self.released.append(histogram(*draws))
         self.updates += 1
         if plan.window:
             del self.released[: -plan.window]
@@ -163,41 +163,41 @@ class Course:
 class Stream(Course):
     """The course of a stream that was charged, whose calls continue it. It is private, and never leaves its process."""
 
-    paid: Fit
+    fit: Fit
     file: Checkpoint | None = None
     parameters: dict | None = None  # of the learner at the time of the charge, for the file
 
     @classmethod
-    def resume(cls, plan, model, run, paid, file, kept, arrays) -> "Stream":
-        """Return the stream restored from its model, `kept` and the arrays of scores, under the same plan."""
-        entries(kept, *_NUMBERS, *_PLANNED, "tests", "reproducible")
+    def resume(cls, plan, model, run, fit, file, document, arrays) -> "Stream":
+        """Return the stream restored from its model, `document` and the arrays of scores, under the same plan."""
+        entries(document, *_NUMBERS, *_PLANNED, "tests", "reproducible")
         for name in _PLANNED:
-            if not math.isclose(kept[name], getattr(plan, name), rel_tol=1e-9):
-                raise ValueError(f"{name} is {kept[name]}, and by the parameters {getattr(plan, name)}")
-        unit, rounds, taken = (integer(kept[name], 0, 1 << 62) for name in _NUMBERS)
+            if not math.isclose(document[name], getattr(plan, name), rel_tol=1e-9):
+                raise ValueError(f"{name} is {document[name]}, and by the parameters {getattr(plan, name)}")
+        unit, rounds, taken = (integer(document[name], 0, 1 << 62) for name in _NUMBERS)
         d = plan.dimension // (1 + plan.negations) - plan.fit_intercept
         scores = from_arrays(arrays, d, plan.window)
         numbers = {"released": [*model.released_weights], "updates": model.updates, "rounds": rounds, "taken": taken}
-        self = cls(plan, scores, unit, model.hypothesis, run, **numbers, paid=paid, file=file)
-        if kept["tests"] is not None:
+        self = cls(plan, scores, unit, model.hypothesis, run, **numbers, fit=fit, file=file)
+        if document["tests"] is not None:
             self.tests = self._new_tests()
-            self.tests._resume(kept["tests"])
-        paid.reproducible |= bool(kept["reproducible"])
+            self.tests._resume(document["tests"])
+        fit.reproducible |= bool(document["reproducible"])
         return self
 
-    def kept(self) -> dict:
+    def document(self) -> dict:
         """Return the values other than scores that `resume` needs, for JSON; private."""
         numbers = {name: getattr(self, name) for name in _NUMBERS} | {
             name: getattr(self.plan, name) for name in _PLANNED
         }
         tests = None if self.tests is None else self.tests._state()
-        return numbers | {"tests": tests, "reproducible": self.paid.reproducible}
+        return numbers | {"tests": tests, "reproducible": self.fit.reproducible}
 
     def growth(self, rows, signs) -> int:
         """Return an upper bound on the growth of a checkpoint, in bytes, in the first call with these rows."""
         updates = min(self.plan.n_updates, len(signs))
-        drawn = min(self.plan.n_draws, self.plan.dimension)
-        return updates * drawn * _PRINTED_DRAW + self.scores.growth(rows, updates)
+        n_draws = min(self.plan.n_draws, self.plan.dimension)
+        return updates * n_draws * _PRINTED_DRAW + self.scores.growth(rows, updates)
 
 
 def follow(learner: Any, X: Any, y: Any, classes: Any) -> np.ndarray:
@@ -234,9 +234,9 @@ def follow(learner: Any, X: Any, y: Any, classes: Any) -> np.ndarray:
         return predicted
 
 
-def resume(learner: Any, file: Checkpoint, kept: dict, arrays: list) -> None:
+def resume(learner: Any, file: Checkpoint, document: dict, arrays: list) -> None:
     """Let a learner with the parameters of a checkpoint continue its stream."""
-    fitted, rng = kept["fitted"], learner._checked().rng
+    fitted, rng = document["fitted"], learner._checked().rng
     learner.check()
     learner.classes_, learner.n_features_in_ = np.array(fitted["classes"]), integer(fitted["n_features"], 1, 1 << 31)
     if fitted["feature_names"] is not None:
@@ -247,13 +247,13 @@ def resume(learner: Any, file: Checkpoint, kept: dict, arrays: list) -> None:
     learner.notes_ = fitted["card"].get("notes", [])
     task = learner._saver.task()
     numbers, plan, solved = _plan(learner, task)
-    paid, made = Fit(Charge(learner), rng), {"updates": learner.model_.updates}
-    paid.take_over(solved.cost, plan.times, made)
+    fit, used = Fit(Charge(learner), rng), {"updates": learner.model_.updates}
+    fit.take_over(solved.cost, plan.times, used)
     owner(learner)
-    run = Run(paid, plan, solved, made=made)
-    learner._state = state = Stream.resume(numbers, learner.model_, run, paid, file, kept["stream"], arrays)
+    run = Run(fit, plan, solved, made=used)
+    learner._state = state = Stream.resume(numbers, learner.model_, run, fit, file, document["stream"], arrays)
     state.parameters = fitted["parameters"]
-    learner.privacy_ = paid.claim_so_far()
+    learner.privacy_ = fit.claim_so_far()
 
 
 def end(learner: Any) -> None:
@@ -275,8 +275,8 @@ def refuse_open(schema: Schema) -> None:
 
 def _show(learner: Any, state: Stream) -> None:
     """Publish the releases so far, and their claim."""
-    state.paid.used["updates"] = state.updates  # which a call that could not write its file did not release
-    vars(learner).update(attributes_of(_model(learner, state)), privacy_=state.paid.claim_so_far())
+    state.fit.used["updates"] = state.updates  # which a call that could not write its file did not release
+    vars(learner).update(attributes_of(_model(learner, state)), privacy_=state.fit.claim_so_far())
 
 
 def _model(learner: Any, state: Stream) -> Model:
@@ -304,32 +304,32 @@ def _begin(learner: Any, X: Any, y: Any, classes: Any) -> tuple[Stream, Any, Any
     reader.spares_unlabelled = False  # a row has a place
     if reader.schema is not None:
         refuse_open(reader.schema)
-    paid = Fit(Charge(learner), rng)
-    parts, form, public = reader.open_parts(reader.read(paid, classes))
-    known: Any = public.classes
-    task = reader.task(form, public.n_rows, tuple(known.tolist()), 2)
+    fit = Fit(Charge(learner), rng)
+    parts, form, public = reader.open_parts(reader.read(fit, classes))
+    names: Any = public.classes
+    task = reader.task(form, public.n_rows, tuple(names.tolist()), 2)
     numbers, plan, solved = _plan(learner, task)
     file = None if learner.checkpoint is None else Checkpoint.new(learner.checkpoint)
-    with nullcontext() if file is None else file.beginning(), publishing(learner, reader, paid):
+    with nullcontext() if file is None else file.beginning(), publishing(learner, reader, fit):
         scores, first = score_vector(form, numbers.window), first_hypothesis(learner, task.n_columns)
-        run = Run(paid, plan, solved)
-        state = Stream(numbers, scores, form.unit, first, run, paid=paid, file=file)
+        run = Run(fit, plan, solved)
+        state = Stream(numbers, scores, form.unit, first, run, fit=fit, file=file)
         run.model = model = model_of(learner, numbers, form.reads, task.n_columns, state)
         if file is not None:
             state.parameters = _rehearse(learner, reader, state, public, model, *in_order(parts))
-        paid.charge(public, solved.cost, plan.times)  # nothing is drawn yet
+        fit.charge(public, solved.cost, plan.times)  # nothing is drawn yet
     learner._state = state
     return state, *in_order(parts)
 
 
 def _rehearse(learner, reader, state, public, model, rows, signs) -> dict:
     """Return the parameters for the checkpoint, after a test write as large as the first call may need."""
-    other, facts = copy(learner), state.paid.charges.facts(public)
-    made = reader.attributes(public, facts) | attributes_of(model)
-    publish(other, made | {"privacy_": state.paid.charges.claim(state.plan.cost)}, facts)
+    other, facts = copy(learner), state.fit.charges.facts(public)
+    attributes = reader.attributes(public, facts) | attributes_of(model)
+    publish(other, attributes | {"privacy_": state.fit.charges.claim(state.plan.cost)}, facts)
     fitted = other._saver.document()
     state.file.rehearse(
-        learner._model, {"fitted": fitted, "stream": state.kept()}, state.scores.arrays(), state.growth(rows, signs)
+        learner._model, {"fitted": fitted, "stream": state.document()}, state.scores.arrays(), state.growth(rows, signs)
     )
     return fitted["parameters"]
 
@@ -357,8 +357,11 @@ def _labels_of(learner: Any, X: Any, y: Any) -> Any:
         labels = frame.stored(name)
     if labels is None or label is None or label.above is None:
         return labels
-    numbers, known = number_labels(labels, missing_labels(label.classes, schema.missing_values))  # type: ignore[union-attr]
-    of_text = [made or plain(each) for made, each in zip(classes_above(known, label.above), known, strict=True)]
+    numbers, identities = number_labels(labels, missing_labels(label.classes, schema.missing_values))  # type: ignore[union-attr]
+    of_text = [
+        class_name or plain(each)
+        for class_name, each in zip(classes_above(identities, label.above), identities, strict=True)
+    ]
     return LabelColumn(numbers, text_array(of_text), "text")
 
 
@@ -378,11 +381,11 @@ def _filled(learner: Any, y: Any, labels: Any, classes: Any) -> tuple[Any, np.nd
         if have_labels(labels, None, marks) is not None:
             raise ValueError("some rows have no label: the first call of a stream with such rows needs classes=")
         return y, np.zeros(0, np.int64)
-    known = read_labels(labels, classes, marks)
-    filled = LabelColumn(np.maximum(known.codes, 0), known.classes)
+    codes = read_labels(labels, classes, marks)
+    filled = LabelColumn(np.maximum(codes.codes, 0), codes.classes)
     name = y if isinstance(y, str) else getattr(y, "name", None)
     filled.name = name if isinstance(name, str) else None
-    return filled, np.flatnonzero(known.codes < 0)
+    return filled, np.flatnonzero(codes.codes < 0)
 
 
 def _read_next(learner: Any, X: Any, y: Any) -> tuple[Any, Any]:
@@ -406,7 +409,7 @@ def _follow(learner: Any, state: Stream, rows: Any, signs: Any) -> np.ndarray:
         predicted = state.follow(rows, signs)
         _show(learner, state)
         fitted = learner._saver.document() | {"parameters": state.parameters}  # regardless of later changes
-        state.file.write(learner._model, {"fitted": fitted, "stream": state.kept()}, state.scores.arrays())
+        state.file.write(learner._model, {"fitted": fitted, "stream": state.document()}, state.scores.arrays())
     except BaseException:
         state.released, state.updates = before
         raise

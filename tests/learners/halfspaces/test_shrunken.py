@@ -133,7 +133,7 @@ def test_noise_that_later_residuals_take_back_is_not_left(rng):
     assert not descent.left(each).any()
     for _ in range(100):
         descent.add(each[:, np.newaxis] * (truth - descent._total) + rng.normal(scale=deviation, size=(301, 1)))
-    left = descent.left(each)[[0, 100, 200], 0] / descent._kept[:3, 0] / 0.8
+    left = descent.left(each)[[0, 100, 200], 0] / descent._factors[:3, 0] / 0.8
     squares = np.square(descent._total - truth)[:300, 0].reshape(3, 100).mean(axis=1)
     np.testing.assert_allclose(squares, left, rtol=0.7)  # means of 100 squares: five deviations
 

@@ -136,7 +136,7 @@ def test_one_round_changes_one_teacher_and_one_interval():
             learner = OnlineLittlestoneLearner(1.0, 1e-6, H, 10**6, random_state=7).partial_fit([0], guess[:1])
             labels, state = np.where(np.arange(200) == row, label, y), learner._state
             for t in np.flatnonzero(guess != labels):
-                state.paid.rng = SimpleNamespace(integers=lambda k, size, i=teacher[t]: np.full(size, i))
+                state.fit.rng = SimpleNamespace(integers=lambda k, size, i=teacher[t]: np.full(size, i))
                 state._note(1, np.array([0]), X[[t]], labels[[t]])
             runs.append(state.teachers)
         different = sum(a != b for a, b in zip(*runs, strict=True))

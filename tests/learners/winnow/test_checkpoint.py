@@ -83,7 +83,7 @@ def test_a_resumed_stream_is_the_one_that_was_stopped(path):
     assert resumed.privacy_ == begun.privacy_
     assert resumed.learning_rate_ == begun.learning_rate_
     assert resumed.classes_.tolist() == CLASSES
-    assert resumed._state.kept() == state.kept()
+    assert resumed._state.document() == state.document()
     for one, other in zip(resumed._state.scores.arrays(), state.scores.arrays(), strict=True):
         np.testing.assert_array_equal(one, other)
     parameters = {**resumed.get_params(), "feature_range": tuple(resumed.feature_range)}
@@ -107,10 +107,10 @@ def test_with_the_same_noise_a_resumed_stream_goes_on_as_if_it_had_not_stopped(p
     whole, begun = learner(**options), learner(checkpoint=path, **options)
     expected = follow(whole, 0, 10_000)
     shown = follow(begun, 0, 5000)
-    before, rng = begun.updates_, begun._state.paid.rng
+    before, rng = begun.updates_, begun._state.fit.rng
     resumed = resume(path) if freed(begun) else None
     state = resumed._state
-    state.paid.rng = rng
+    state.fit.rng = rng
     if hasattr(state.tests, "_rng"):
         state.tests._rng = rng
     assert shown + follow(resumed, 5000, 10_000) == expected
@@ -127,7 +127,7 @@ def test_noise_is_fresh_and_a_seed_is_not_forgotten(path):
     for name, copy in ((KEPT[0], "copy"), (KEPT[1], "copy.lock")):
         shutil.copy(path.with_name(name), path.with_name(copy))
     one, other = resume(path), resume(path.with_name("copy"), moved=True)
-    assert isinstance(one._state.paid.rng.bit_generator, random.SystemKeyed)
+    assert isinstance(one._state.fit.rng.bit_generator, random.SystemKeyed)
     for stream in (one, other):
         follow(stream, 1000, 20_000)
     assert not same_releases(one.released_weights_, other.released_weights_)
@@ -220,7 +220,9 @@ def test_only_a_checkpoint_holds_the_private_state(path, tmp_path):
     stream._state.tests._count = secret
     private = [np.full(1, secret).tobytes(), str(secret).encode()]
     stream._state.file.write(
-        "winnow", {"fitted": stream._saver.document(), "stream": stream._state.kept()}, stream._state.scores.arrays()
+        "winnow",
+        {"fitted": stream._saver.document(), "stream": stream._state.document()},
+        stream._state.scores.arrays(),
     )
     stream.save(tmp_path / "model.json")
     saved, pickled = (tmp_path / "model.json").read_bytes(), pickle.dumps(stream)
