@@ -99,7 +99,7 @@ class Replay:
 
 
 def replay(
-    estimator: Any, table: Any, neighbor: Any, *, fit: Callable[..., Any] | None = None, seed: int = 0, **given: Any
+    estimator: Any, table: Any, neighbor: Any, *, fit: Callable[..., Any] | None = None, seed: int = 0, **keywords: Any
 ) -> Replay:
     """Fit a private learner on a table, and again on a neighbour with the answers of the first fit given back.
 
@@ -147,14 +147,14 @@ def replay(
     >>> found.holds, found.ratio > 0.5
     (True, True)
     """
-    return replay_closely(estimator, table, [neighbor], given, fit=fit, seed=seed, closely=False)[0]
+    return replay_closely(estimator, table, [neighbor], keywords, fit=fit, seed=seed, closely=False)[0]
 
 
 def replay_closely(
     estimator: Any,
     table: Any,
     neighbors: Sequence[Any],
-    given: Mapping[str, Any] = MappingProxyType({}),
+    keywords: Mapping[str, Any] = MappingProxyType({}),
     *,
     fit: Callable[..., Any] | None = None,
     seed: int = 0,
@@ -176,9 +176,9 @@ def replay_closely(
         recorder = _Recorder(tape, placed, second, np.random.default_rng(seed), interrupted)
         model, watched = _copy_estimator(estimator, recorder)
         if not closely:
-            return _run(model, arguments, given, fit, recorder, watched)
+            return _run(model, arguments, keywords, fit, recorder, watched)
         with watch() as traces:
-            run = _run(model, arguments, given, fit, recorder, watched)
+            run = _run(model, arguments, keywords, fit, recorder, watched)
         run.leave(traces, variables)
         return run
 

@@ -9,6 +9,7 @@ import contextvars
 import functools
 import gc
 import io
+import locale
 import logging
 import os
 import random
@@ -17,7 +18,7 @@ import tempfile
 import threading
 import types
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -178,12 +179,29 @@ def global_values(value: Any) -> dict[str, Any]:
     return walk.found
 
 
+_SETTINGS: dict[str, Callable[[], Any]] = {
+    "sys.getrecursionlimit()": sys.getrecursionlimit,
+    "sys.getswitchinterval()": sys.getswitchinterval,
+    "sys.get_int_max_str_digits()": sys.get_int_max_str_digits,
+    "sys.path": lambda: sys.path,
+    "sys.argv": lambda: sys.argv,
+    "gc.get_threshold()": gc.get_threshold,
+    "threading.stack_size()": threading.stack_size,
+    "locale.setlocale()": lambda: locale.setlocale(locale.LC_ALL),
+    "np.geterr()": np.geterr,
+    "np.get_printoptions()": np.get_printoptions,
+    "logging.root.level": lambda: logging.root.level,
+}
+
+
 def process_values() -> dict[str, Any]:
-    """Return what all code of the process can read: environment, generators, context variables, names of threads."""
+    """Return what all code of the process can read: environment, settings, generators, context variables."""
     walk = _Walk()
     walk.go(dict(os.environ), "os.environ")
     walk.go(os.getcwd(), "os.getcwd()")
     walk.go(threading.current_thread().name, "the name of the thread")
+    for setting, read in _SETTINGS.items():
+        walk.go(repr(read()), setting)
     walk.go(repr(random.getstate()), "random.getstate()")
     walk.go(np.random.get_state(), "np.random.get_state()")  # noqa: NPY002 - what other code may have set
     for variable, value in contextvars.copy_context().items():
@@ -202,16 +220,16 @@ class _Walk:
 
     def __init__(self) -> None:
         self.found: dict[str, Any] = {}
-        self._seen: dict[int, Any] = {}
+        self._visited: dict[int, Any] = {}
 
     def go(self, start: Any, way: str) -> None:
         left = [(start, way)]
-        while left and len(self._seen) < _MOST_VALUES:
+        while left and len(self._visited) < _MOST_VALUES:
             value, way = left.pop()
             if isinstance(value, _LEAVES):
                 self.found[way] = (type(value).__name__, repr(value))
-            elif id(value) not in self._seen:
-                self._seen[id(value)] = value
+            elif id(value) not in self._visited:
+                self._visited[id(value)] = value
                 left += self._next(value, way)
 
     def _next(self, value: Any, way: str) -> list[tuple[Any, str]]:
@@ -239,8 +257,11 @@ class _Walk:
         if isinstance(value, functools._lru_cache_wrapper):
             return [(each, f"{way}.cache") for each in gc.get_referents(value) if isinstance(each, dict)]
         if isinstance(value, type):
-            own = dict(vars(value)) if is_own(value.__module__) else {}
-            return [(each, f"{way}.{name}") for name, each in own.items() if not name.startswith("__")]
+            own = is_own(value.__module__)
+            each_own = ((name, each) for name, each in list(vars(value).items()) if not name.startswith("__"))
+            return [
+                (each, f"{way}.{name}") for name, each in each_own if own or isinstance(each, (*_LEAVES, np.ndarray))
+            ]
         if isinstance(
             value, types.ModuleType | weakref.ref | types.GeneratorType | property | staticmethod | classmethod
         ):

@@ -138,15 +138,15 @@ class Run:
 
     def __init__(
         self,
-        paid: fitting.Fit,
+        fit: fitting.Fit,
         plan: Plan,
         solved: Solved,
         progress: Callable | None = None,
-        made: Mapping[str, int] = MappingProxyType({}),
+        used: Mapping[str, int] = MappingProxyType({}),
     ) -> None:
-        self._fit, self._plan, self._progress = paid, dict(plan.items()), progress or _without_progress
+        self._fit, self._plan, self._progress = fit, dict(plan.items()), progress or _without_progress
         self._noise, self._steps = solved.noise, solved.steps
-        self._used, self._shows = dict.fromkeys(plan, 0) | dict(made), False
+        self._used, self._shows = dict.fromkeys(plan, 0) | dict(used), False
         self._taking, self._process = threading.Lock(), os.getpid()
 
     def __reduce__(self):
@@ -197,8 +197,8 @@ class Run:
         deviation : float
             The standard deviation of its noise.
         """
-        if self._paid.counted is None or deviation < self._paid.counted[1]:
-            self._paid.counted = float(rows), float(deviation)
+        if self._fit.counted is None or deviation < self._fit.counted[1]:
+            self._fit.counted = float(rows), float(deviation)
 
     def release(self, name: str, exact: ArrayLike, times: int = 1) -> Any:
         """Return an exact sum with the noise that the plan has for this release.

@@ -49,8 +49,8 @@ app.add_typer(plan.app, name="plan")
 app.add_typer(schema.app, name="schema")
 
 
-def _version(asked):
-    if asked:
+def _version(shows):
+    if shows:
         from importlib.metadata import version
 
         typer.echo(f"dpfast {version('dpfast')}")

@@ -87,7 +87,7 @@ def settings_to_keep(data, **text):
     return {name: text[name] for name in _TEXT if name != "sheet" and text[name] not in (None, usual[name])}
 
 
-def settings_for(data, estimator, **given):
+def settings_for(data, estimator, **declared):
     """Return how to read a table: by the options that are given, and else as the text that the model was fitted on.
 
     A line on standard error says which settings were taken from the model.
@@ -95,10 +95,10 @@ def settings_for(data, estimator, **given):
     from dpfast.files.names import kind_of
 
     settings = settings_of(estimator) if kind_of(Path(data)) == "csv" else {}
-    defaults = {name: value for name, value in settings.items() if given[name] is None}
+    defaults = {name: value for name, value in settings.items() if declared[name] is None}
     if defaults:
         note(f"{data} is read with {options_of(defaults)}, as for the fit")
-    return _TEXT | {name: value for name, value in given.items() if value is not None} | defaults
+    return _TEXT | {name: value for name, value in declared.items() if value is not None} | defaults
 
 
 def settings_of(estimator):

@@ -45,13 +45,13 @@ class By:
         return names, np.array([*names, None], object)[of_code[X.table(schema).column(j).astype(np.int64)]]
 
 
-def groups_of(asked, data, schema, **text):
+def groups_of(texts, data, schema, **text):
     """Return the columns that --by names; refuse those that the schema lacks and whose values are not given.
 
     Each is a list of names, or the name of a column with its values, as in ward=A,B,C.
     """
     groups: list[By] = []
-    for each in asked:
+    for each in texts:
         name, equals, values = each.partition("=")
         if equals:
             groups.append(_with_cells(data, name.strip(), values, **text))

@@ -209,7 +209,7 @@ def with_options_of(*names):
     return decorate
 
 
-def parameters_of(model, context, asked, own):
+def parameters_of(model, context, values, own):
     """Return the parameters of a model's estimator, from the shared options and those of all models.
 
     A given option of another model is refused, and so is a shared option that the model lacks. The estimator is not
@@ -223,7 +223,7 @@ def parameters_of(model, context, asked, own):
             raise ValueError(f"{option.opts[0]} is for --model {' or '.join(owners)}, not for {model}")
         if option.name in entry.lacks:
             raise ValueError(f"{option.opts[0]} is not for --model {model}")
-    shared = {name: value for name, value in asked.items() if name not in entry.lacks}
+    shared = {name: value for name, value in values.items() if name not in entry.lacks}
     return shared | entry.parameters({name: own[name] for name in entry.options})
 
 

@@ -26,8 +26,8 @@ def show(
         claim, card = fitted.privacy_, document.get("card", {})
         if json:
             names = ("model", "parameters", "classes", "n_features", "feature_names")
-            known = {"type": type(fitted).__name__, "columns digest": columns_digest(document), "card": card}
-            answer({name: document[name] for name in names} | known | claim_of(fitted))
+            public = {"type": type(fitted).__name__, "columns digest": columns_digest(document), "card": card}
+            answer({name: document[name] for name in names} | public | claim_of(fitted))
             return
         summary = facts()
         summary.add_row("model", Text(type(fitted).__name__))

@@ -274,8 +274,8 @@ def _all_ends():
 
 def _number(numbers):
     """Return numbers that codes tell apart: the smallest ones have one code."""
-    known = np.where(abs(numbers) < LEAST, np.where(numbers > 0, LEAST, 0.0), numbers)
-    return _cut(known, -LARGEST, LARGEST)
+    size = np.where(abs(numbers) < LEAST, np.where(numbers > 0, LEAST, 0.0), numbers)
+    return _cut(size, -LARGEST, LARGEST)
 
 
 def _whole(numbers):

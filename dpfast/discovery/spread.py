@@ -259,7 +259,7 @@ class Part:
 
     def outermost(self) -> list[float]:
         """Return the ends between which all cells lie that hold rows."""
-        return self._first.held()[[0, -1]].tolist()
+        return self._first.ends_of_cells()[[0, -1]].tolist()
 
     @property
     def coarse(self) -> bool:

@@ -370,8 +370,8 @@ def header_of(lines, separator, decimal="."):
 
     A first line such as sep=; says the separator, as for Excel.
     """
-    lines, said = _after_separator(lines)
-    separator = said or separator
+    lines, mark_of_file = _after_separator(lines)
+    separator = mark_of_file or separator
     check_settings(separator=separator, decimal=decimal)
     rows = csv.reader(lines, delimiter=separator)
     names = [name.strip() for name in next(rows, [])]
@@ -383,7 +383,7 @@ def header_of(lines, separator, decimal="."):
             f"the header row has only one column, {names[0]!r}; columns must be separated by {what}, unless another "
             f"separator= (--separator) is given: {likely!r} may be right. If that line is not the header, remove it"
         )
-    return distinguish_names(names), bool(said) + rows.line_num, separator
+    return distinguish_names(names), bool(mark_of_file) + rows.line_num, separator
 
 
 def _after_separator(lines):

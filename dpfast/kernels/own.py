@@ -12,9 +12,9 @@ def of_64_bits(kernel: Callable) -> Callable:
     """Return a kernel that refuses integers of more than 64 bits by a ValueError, as it refuses all other values."""
 
     @wraps(kernel)
-    def refusing(*arguments: Any, **given: Any) -> Any:
+    def refusing(*arguments: Any, **keywords: Any) -> Any:
         try:
-            return kernel(*arguments, **given)
+            return kernel(*arguments, **keywords)
         except OverflowError as error:
             raise ValueError(f"an integer of {kernel.__name__} is too large or too small: {error}") from None
 

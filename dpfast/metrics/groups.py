@@ -173,8 +173,8 @@ def by_class(
     """
     check_level(level)
     rng, y_true, y_pred = rows_of_units(units, rows_per_unit, random_state, y_true, y_pred)
-    true, predicted, known, _ = _numbered(y_true, y_pred, neighbors, classes)
-    k = len(known)
+    true, predicted, names, _ = _numbered(y_true, y_pred, neighbors, classes)
+    k = len(names)
     counter = Counter(
         epsilon, neighbors, budget, rng, moved=2 if k == 2 else 4, added=1 if k == 2 else 2, rows_per_unit=rows_per_unit
     )
@@ -188,7 +188,7 @@ def by_class(
         cells[[0, 2], k] = 0  # no row has these cells
         right, missed, taken = cells
         figures = ClassCounts(right, missed, taken, counter.deviation, 1)
-    return figures.figures(known, None if neighbors == "add-remove" else len(true), level, counter.privacy)
+    return figures.figures(names, None if neighbors == "add-remove" else len(true), level, counter.privacy)
 
 
 class ClassCounts(NamedTuple):

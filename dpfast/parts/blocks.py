@@ -240,7 +240,7 @@ class MemoryStore:
     """An array that is being filled; `read_all` returns the filled part."""
 
     def __init__(self, array: np.ndarray):
-        self._array, self.n, self.held = array, 0, array.nbytes  # bytes in memory
+        self._array, self.n, self.in_memory = array, 0, array.nbytes  # bytes in memory
 
     def append(self, rows: np.ndarray) -> None:
         """Append rows, cast to the type."""
@@ -254,7 +254,7 @@ class MemoryStore:
 class FileStore:
     """An array that is being filled in a file by writing, so that a full disk raises an error and not a bus fault."""
 
-    held = 0  # bytes in memory
+    in_memory = 0  # bytes in memory
 
     def __init__(self, file: "_Nameless", start: int, shape: tuple[int, ...], dtype: np.dtype):
         self._file, self._start, self._shape, self._dtype = file, start, shape, dtype
@@ -305,7 +305,7 @@ class GrowingStore:
             while pieces:
                 piece = pieces.pop()
                 self._whole.append(piece.read_all())
-                self._spool.free(piece.held)
+                self._spool.free(piece.in_memory)
         return self._whole.read_all()
 
 
@@ -340,6 +340,6 @@ class _Nameless:
 
 def _full(folder: Any, needed: int | None) -> OSError:
     """Return the error for a scratch folder without space."""
-    wanted = "" if needed is None else f", {needed / 1e9:.3g} GB are needed"
-    what = f"the scratch folder has no space left{wanted}; see scratch= and memory="
+    need = "" if needed is None else f", {needed / 1e9:.3g} GB are needed"
+    what = f"the scratch folder has no space left{need}; see scratch= and memory="
     return OSError(errno.ENOSPC, what, str(folder))

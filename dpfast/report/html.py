@@ -323,9 +323,9 @@ def _reliability(model) -> Iterable[str]:
         f"came true, with an interval for the noise and the choice of rows. On the dashed line both are the same."
         f"{vague}{new}</p>"
     )
-    shown = [(point.what, f"{point.chance:.0%}", _came_true(point)) for point in points]
-    description = "; ".join(f"{name}: said {said}, came true {share}" for name, said, share in shown)
-    table = plain_table("probabilities", ("label", "probability that it gives", "share that came true"), shown)
+    lines = [(point.what, f"{point.chance:.0%}", _came_true(point)) for point in points]
+    description = "; ".join(f"{name}: said {chance}, came true {share}" for name, chance, share in lines)
+    table = plain_table("probabilities", ("label", "probability that it gives", "share that came true"), lines)
     yield (
         f'<figure style="max-width:22rem">{dots(points, description)}<details><summary>All of these</summary>{table}'
         "</details></figure>"

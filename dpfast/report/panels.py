@@ -326,8 +326,8 @@ def _picture(term: Term, scale: Scale, pointed: bool, counted: bool) -> str:
     column, noise, shares = term.column, term.noise, term.shares if counted else None
     texts = [column.meaning(code) for code in range(column.size)]
     high, low = term.ends()
-    told = [f"{side} {end}" for side, end in (("most", high), ("least", low)) if end != "-"]
-    description = f"{column.name} adds {' and '.join(told) or 'something, and no value that enough rows have is named'}"
+    ends = [f"{side} {end}" for side, end in (("most", high), ("least", low)) if end != "-"]
+    description = f"{column.name} adds {' and '.join(ends) or 'something, and no value that enough rows have is named'}"
     if isinstance(term, PairTerm):
         return heat([[side.meaning(k) for k in range(side.size)] for side in term.sides], term.map, scale, description)
     if not column.ordered:
@@ -372,8 +372,8 @@ def _codes_present(term):
     many, noise = np.sqrt(np.arange(1, len(shares) + 1)), COUNTED * term.count_noise
     last = [np.flatnonzero((each > noise) | (np.cumsum(each) > noise * many)) for each in (shares, shares[::-1])]
     if not all(map(len, last)) or (first := int(last[0][0])) > (final := len(shares) - 1 - int(last[1][0])):
-        known = term.column.bins_within()
-        return known[0], known[-1]
+        within = term.column.bins_within()
+        return within[0], within[-1]
     return first, final
 
 
@@ -423,8 +423,10 @@ def _weighed(label, row, texts, order, scale):
     weights = row[order]
     most = np.argsort(-np.abs(weights), kind="stable")[:_BARS]
     lines = [(texts[j], f"{weights[j]:+.3g}") for j in most.tolist()]
-    told = ", ".join(f"{name}: {weight}" for name, weight in lines[:_TOGETHER])
-    picture = bars(texts, weights, None, scale, f"the largest weights for {label}: {told}", most=_BARS, title="weight")
+    largest = ", ".join(f"{name}: {weight}" for name, weight in lines[:_TOGETHER])
+    picture = bars(
+        texts, weights, None, scale, f"the largest weights for {label}: {largest}", most=_BARS, title="weight"
+    )
     table = plain_table(f"weights for {escape(str(label))}", ("feature", "weight"), lines, named=True)
     of = f"<details><summary>Weights</summary>{table}</details>"
     return f"<figure><figcaption>for {escape(str(label))}</figcaption>{picture}{of}</figure>"

@@ -389,8 +389,8 @@ def rising(column, name, values, what="a list of finite numbers", least=0):
     if isinstance(values, str | dict) or not np.iterable(values):
         column._refuse(f"{name} must be {what}, got {kind_of(values)}")
     values = tuple(values)
-    known = math.isfinite if {*map(type, values)} <= {float} else is_number  # the first one is fast
-    if not least <= len(values) <= MOST_CODES - 2 or not all(map(known, values)):
+    is_fit = math.isfinite if {*map(type, values)} <= {float} else is_number  # the first one is fast
+    if not least <= len(values) <= MOST_CODES - 2 or not all(map(is_fit, values)):
         column._refuse(f"{name} must be {what}{', at least one' * least}")
     if any(map(operator.ge, values, values[1:])):
         wrong = next(k for k in range(1, len(values)) if values[k - 1] >= values[k])

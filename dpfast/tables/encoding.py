@@ -79,8 +79,8 @@ class Encoding:
 
     def _new_stores(self, reader):
         """Return stores for the codes of a column, or for its image if something has to be discovered."""
-        if reader.made:
-            return [self._storage(_dtype(made)) for made in reader.made]
+        if reader.code_columns:
+            return [self._storage(_dtype(code)) for code in reader.code_columns]
         if isinstance(reader.column, Discovered):
             return [CellStore(self._storage)]
         return [self._storage(np.float64) if isinstance(reader.column, Numeric) else TextStore(self._storage)]
@@ -267,7 +267,7 @@ class Encoding:
         for column, declared, stores in zip(schema.columns, self.schema.columns, self._stores, strict=True):
             if declared.to_find:
                 reader = READERS[type(column)](column)
-                stores = [self._codes_of(reader, made, stores[0]) for made in reader.made]
+                stores = [self._codes_of(reader, code, stores[0]) for code in reader.code_columns]
             arrays += [frozen(store.read_all()) for store in stores]
         return CodeTable.of_columns(schema.code_columns, self.held, arrays)
 
@@ -276,19 +276,19 @@ class Encoding:
         table = self.table(schema)
         return Table(MemoryParts([Piece(table, names.codes)]), self.n, table.row_of_zeros(), names, self.complete)
 
-    def _codes_of(self, reader, made, store):
+    def _codes_of(self, reader, code, store):
         """Return the codes of a stored image, by the reader of the discovered column."""
-        codes = self._storage(_dtype(made))
+        codes = self._storage(_dtype(code))
         if isinstance(reader.column, Discovered):
-            fixed, of_word = codes_by_facts(made)
+            fixed, of_word = codes_by_facts(code)
             of_words, image = self._of_words(store.words, of_word, np.uint16), store.compact()
             for block in slices(self.held, _CODED):
-                codes.append(fixed.take(image[block], _dtype(made), of_words))
+                codes.append(fixed.take(image[block], _dtype(code), of_words))
             return codes
         image = store.read_all()
         for block in slices(self.held, _CODED):
             part = (image[0][block], image[1]) if isinstance(image, tuple) else image[block]
-            codes.append(reader.codes(made, part))
+            codes.append(reader.codes(code, part))
         return codes
 
     def _read_labels(self, frame, y):
@@ -339,12 +339,12 @@ class _Reader:
 
     def __init__(self, column, marks=()):
         self.column, self.marks = column, marks
-        self.made = () if column.to_find else column.code_columns()
+        self.code_columns = () if column.to_find else column.code_columns()
 
     def __call__(self, array):
         """Return the codes of the cells of an Arrow array, for each of the columns of codes, or their image."""
         image = self.image(array)
-        return [self.codes(made, image) for made in self.made] if self.made else [image]
+        return [self.codes(code, image) for code in self.code_columns] if self.code_columns else [image]
 
     def refuse_missing(self, missing):
         if not self.column.nullable and missing.any():
@@ -357,8 +357,8 @@ class _Numbers(_Reader):
         self.refuse_missing(np.isnan(values))
         return values
 
-    def codes(self, made, image):
-        return _bins(made, image)
+    def codes(self, code, image):
+        return _bins(code, image)
 
 
 class _Texts(_Reader):
@@ -379,11 +379,11 @@ class _Texts(_Reader):
             raise Fault(self.column.name, f"holds a value that is not declared; {self.domain}", int(np.argmax(wrong)))
         return index, values
 
-    def codes(self, made, image):
+    def codes(self, code_column, image):
         index, values = image
-        rest = min(made.bins, made.size - 1)  # other; without it no row has such a value
+        rest = min(code_column.bins, code_column.size - 1)  # other; without it no row has such a value
         table = [rest if value is None or (code := self._code(value)) is None else code for value in values]
-        return np.array([*table, made.missing or 0], _dtype(made))[index]  # the last is of index -1
+        return np.array([*table, code_column.missing or 0], _dtype(code_column))[index]  # the last is of index -1
 
     def fits(self, value):
         return self.column.other or self._code(value) is not None
@@ -406,18 +406,18 @@ class _Days(_Reader):
         self.refuse_missing(np.isnan(values))
         return values
 
-    def codes(self, made, image):
+    def codes(self, code, image):
         missing = np.isnan(image)
         days = np.where(missing, 0, image).astype(np.int64)
-        part = made.name.removeprefix(f"{self.column.name} ")
+        part = code.name.removeprefix(f"{self.column.name} ")
         if part == "age":
-            return _bins(made, date.fromisoformat(self.column.high).toordinal() - _EPOCH - image)
+            return _bins(code, date.fromisoformat(self.column.high).toordinal() - _EPOCH - image)
         if part == "weekday":
             codes = (days + 3) % 7  # 1970-01-01 was a Thursday
         else:
             codes = days.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64) % 12
-        codes = codes.astype(_dtype(made))
-        codes[missing] = made.missing or 0
+        codes = codes.astype(_dtype(code))
+        codes[missing] = code.missing or 0
         return codes
 
 
@@ -425,14 +425,14 @@ class _Cells(_Reader):
     """The image is codes of cells and the words among them; of a column to be discovered, blocks of these."""
 
     def __call__(self, array):
-        if not self.made:
+        if not self.code_columns:
             return [self.image(array)]
         if self.column.reads == "text":
             index, codes, words = distinct_cells(self.column.name, array, self.marks)
-            return [_placed(self.codes(made, (codes, words)), index, made.missing) for made in self.made]
-        if self.column.reads != "date" and all(made.ordered and not made.dates for made in self.made):
+            return [_placed(self.codes(code, (codes, words)), index, code.missing) for code in self.code_columns]
+        if self.column.reads != "date" and all(code.ordered and not code.dates for code in self.code_columns):
             values = numbers(self.column.name, array, self.marks)
-            return [_bins(made, values, last_numbers(made.edges)) for made in self.made]
+            return [_bins(code, values, last_numbers(code.edges)) for code in self.code_columns]
         return super().__call__(array)
 
     def image(self, array):
@@ -443,10 +443,10 @@ class _Cells(_Reader):
         image = (date_codes if reads == "date" else number_codes)(values), []
         return [image] if self.column.to_find else image
 
-    def codes(self, made, image):
+    def codes(self, code, image):
         cells, words = image
-        fixed, of_word = codes_by_facts(made)
-        return fixed.take(cells, _dtype(made), np.fromiter(map(of_word, words), np.uint16, len(words)))
+        fixed, of_word = codes_by_facts(code)
+        return fixed.take(cells, _dtype(code), np.fromiter(map(of_word, words), np.uint16, len(words)))
 
 
 def _placed(codes, index, missing):
@@ -460,16 +460,16 @@ def _placed(codes, index, missing):
 READERS: dict[type, Callable] = {Numeric: _Numbers, Category: _Texts, Boolean: _Truths, Date: _Days, Discovered: _Cells}
 
 
-def _bins(made: CodeColumn, values, edges=None):
+def _bins(code: CodeColumn, values, edges=None):
     """Return how many edges are below each number, and the code of missing values for NaN, any if there is none."""
-    edges, codes = np.array(made.edges if edges is None else edges, np.float64), np.empty(len(values), _dtype(made))
+    edges, codes = np.array(code.edges if edges is None else edges, np.float64), np.empty(len(values), _dtype(code))
 
     def write(block):
-        codes[block] = bins.count_below(values[block], edges, made.missing or 0, codes.dtype)
+        codes[block] = bins.count_below(values[block], edges, code.missing or 0, codes.dtype)
 
     map_blocks(write, slices(len(values), BLOCK_BYTES // 8))
     return codes
 
 
-def _dtype(made):
-    return np.uint8 if made.size <= 256 else np.uint16
+def _dtype(code):
+    return np.uint8 if code.size <= 256 else np.uint16

@@ -47,8 +47,8 @@ class FewRows:
         self.names = schema.names
         self._readers = [READERS[type(column)](column, schema.missing_values) for column in schema.columns]
         self._plain = [_plain_reader(reader) for reader in self._readers]
-        made = [column for reader in self._readers for column in reader.made]
-        self.like = CodeTable.of_columns(made, 0)
+        code = [column for reader in self._readers for column in reader.code_columns]
+        self.like = CodeTable.of_columns(code, 0)
 
     def read(self, X: Any, named: bool = True) -> CodeTable | None:
         """Return the codes of a table, or None if it is not one of few rows of a plain kind.
@@ -132,15 +132,15 @@ def _plain_reader(reader: Any) -> Callable[[Any], tuple | None] | None:
     if isinstance(column, Category | Boolean):
         return _of_values(reader)
     if isinstance(column, Numeric):
-        (made,) = reader.made
-        missing = (made.missing,) if column.nullable else None
-        return None if reader.marks else _of_numbers([[*made.edges]], missing)
+        (code,) = reader.code_columns
+        missing = (code.missing,) if column.nullable else None
+        return None if reader.marks else _of_numbers([[*code.edges]], missing)
     if isinstance(column, Discovered) and column.reads == "text":
         return _of_texts(reader)
     numbers = isinstance(column, Discovered) and column.reads != "date"
-    if numbers and not reader.marks and all(made.ordered and not made.dates for made in reader.made):
-        edges = [last_numbers(made.edges).tolist() for made in reader.made]
-        return _of_numbers(edges, tuple(made.missing for made in reader.made))
+    if numbers and not reader.marks and all(code.ordered and not code.dates for code in reader.code_columns):
+        edges = [last_numbers(code.edges).tolist() for code in reader.code_columns]
+        return _of_numbers(edges, tuple(code.missing for code in reader.code_columns))
     return None
 
 
@@ -159,29 +159,29 @@ def _of_numbers(edges: list, missing: tuple | None) -> Callable[[Any], tuple | N
 
 def _of_values(reader: Any) -> Callable[[Any], tuple | None]:
     """Return the reader of cells of declared values, by the texts that the values are."""
-    (made,), column = reader.made, reader.column
+    (code,), column = reader.code_columns, reader.column
     texts = column.values or ("false", "true")
-    known = {text: (reader._code(text),) for text in texts if text not in reader.marks}
-    missing = (made.missing,) if column.nullable else None
+    codes_of_words = {text: (reader._code(text),) for text in texts if text not in reader.marks}
+    missing = (code.missing,) if column.nullable else None
 
     def codes(cell):
         if type(cell) is str:
-            return known.get(cell)
+            return codes_of_words.get(cell)
         if cell is None or (type(cell) in _NUMBERS and cell != cell):
             return missing
-        return known.get(text_of(cell)) if type(cell) is bool else None
+        return codes_of_words.get(text_of(cell)) if type(cell) is bool else None
 
     return codes
 
 
 def _of_texts(reader: Any) -> Callable[[Any], tuple | None]:
     """Return the reader of texts of a discovered column: its words, numbers as they are usually written, and gaps."""
-    words = sorted({word for made in reader.made for word in made.values or ()} - {*reader.marks})
+    words = sorted({word for code in reader.code_columns for word in code.values or ()} - {*reader.marks})
     read = [codes.tolist() for codes in reader(pa.array([*words, None], pa.large_string()))]
     *of_words, missing = zip(*read, strict=True)
-    known = dict(zip(words, of_words, strict=True))
-    edges = [last_numbers(made.edges).tolist() for made in reader.made if made.ordered and not made.dates]
-    numeric = len(edges) == len(reader.made) and not reader.marks
+    codes_of_words = dict(zip(words, of_words, strict=True))
+    edges = [last_numbers(code.edges).tolist() for code in reader.code_columns if code.ordered and not code.dates]
+    numeric = len(edges) == len(reader.code_columns) and not reader.marks
 
     def codes(cell):
         if cell is None or (type(cell) in _NUMBERS and cell != cell):
@@ -190,6 +190,6 @@ def _of_texts(reader: Any) -> Callable[[Any], tuple | None]:
             return None
         if numeric and _PLAIN_NUMBER.fullmatch(cell):
             return tuple([bisect_left(each, float(cell)) for each in edges])
-        return known.get(cell)
+        return codes_of_words.get(cell)
 
     return codes

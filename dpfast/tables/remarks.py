@@ -63,10 +63,10 @@ def almost_numeric(schema: Any, table: Any, missing: Sequence[str] = ()) -> dict
 
 def odd_remarks(schema: Any, table: Any, missing: Sequence[str] = ()) -> list[str]:
     """Return what to do about the few texts in columns of numbers: gaps, limits, or further lines of a header."""
-    found, told = almost_numeric(schema, table, missing), []
+    found, more = almost_numeric(schema, table, missing), []
     if heads := _further_heads(Frame(table), found):
         first = "row has texts" if len(heads) == 1 else f"{len(heads)} rows have texts"
-        told.append(
+        more.append(
             f"the first {first} where most rows have numbers, such as {next(iter(heads[0].values()))!r}. If they are "
             "further lines of the header, remove them first"
         )
@@ -75,13 +75,13 @@ def odd_remarks(schema: Any, table: Any, missing: Sequence[str] = ()) -> list[st
         gaps = [text for text in odd if text not in limits and text not in {row.get(name) for row in heads}]
         if gaps:
             options = " ".join(f"--missing {text!r}" for text in gaps)
-            told.append(f"column {name!r} has numbers and {listed(gaps)}: if that means missing, add {options} here")
+            more.append(f"column {name!r} has numbers and {listed(gaps)}: if that means missing, add {options} here")
         if limits:
-            told.append(
+            more.append(
                 f"column {name!r} has numbers and {listed(limits)}. Undeclared, such a limit is a value of its own, if "
                 "enough rows have it; to declare numbers, write limits as numbers first"
             )
-    return told
+    return more
 
 
 def _further_heads(frame, odd):
@@ -136,15 +136,15 @@ def remarks(schema: Any, table: Any, missing: Sequence[str] = (), decimal: str =
                     'amounts, declare them: kind = "category", with their values'
                 )
                 continue
-        elif told := _of_words(words, decimal, name in dates):
-            found.append(f"column {name!r} {told}")
+        elif more := _of_words(words, decimal, name in dates):
+            found.append(f"column {name!r} {more}")
             continue
         if name in dates:
             continue
         if (values is None or (values == np.rint(values)).all()) and (
-            told := _remark_on_codes(name, array, words, schema)
+            more := _remark_on_codes(name, array, words, schema)
         ):
-            found.append(told)
+            found.append(more)
             continue
         if values is not None and values.size:
             low, high = ends[name]
@@ -161,9 +161,9 @@ def remarks(schema: Any, table: Any, missing: Sequence[str] = (), decimal: str =
 
 def _remark_on_codes(name, array, words, schema):
     """Return what to do about a column with very many different values, or None; only codes may say whose a row is."""
-    known, different = len(array) - array.null_count, pc.count_distinct(array).as_py()
-    unique = known > FEW and different > NEARLY * known
-    how = "is different in nearly every row" if unique else f"has {different:,} different values in {known:,} rows"
+    n_cells, different = len(array) - array.null_count, pc.count_distinct(array).as_py()
+    unique = n_cells > FEW and different > NEARLY * n_cells
+    how = "is different in nearly every row" if unique else f"has {different:,} different values in {n_cells:,} rows"
     ignore = f"--ignore {name!r}"
     counts = pc.value_counts(array.drop_null()).field("counts").to_numpy()
     words = () if all(map(_is_number, words)) else words
@@ -171,7 +171,7 @@ def _remark_on_codes(name, array, words, schema):
     is_code = is_code or _repeats_like_persons(array, words, counts)
     if unique and NAMELESS.fullmatch(name):
         return f"column {name!r} {how} and has no name, as an index has none: leave it out: {ignore}"
-    if is_code and different > FEW and (different > known / _ROWS_OF_ONE or suggests_person(name)):
+    if is_code and different > FEW and (different > n_cells / _ROWS_OF_ONE or suggests_person(name)):
         most, usual = int(counts.max()), int(np.median(counts))
         rows = "" if most == 1 else f"; one has {usual:,} row{'s' * (usual != 1)} in the median and {most:,} at most"
         many = max(1, int(np.quantile(counts, NEARLY)))
@@ -193,8 +193,8 @@ def _repeats_like_persons(array, words, counts):
 
     Amounts that repeat lie close together, for there are hardly more of them than rows.
     """
-    known, different = int(counts.sum()), len(counts)
-    if different <= max(FEW, known / _ROWS_OF_ONE) or known < _REPEATS * different:
+    n_cells, different = int(counts.sum()), len(counts)
+    if different <= max(FEW, n_cells / _ROWS_OF_ONE) or n_cells < _REPEATS * different:
         return False
     if len(words):
         return not any(re.search(r"\s", word) for word in words)

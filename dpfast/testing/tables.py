@@ -115,6 +115,7 @@ def _of_arrays(relation, rows, several, unlabelled):
                 changes = [(1 - image, label), *((image, other) for other in range(k) if other != label)]
                 changes += [(1 - image, (label + 1) % k)]
                 yield f"{k} classes tied", (X, y), _changed(relation, rows, X, y, changes)
+    for k in (2, 3, 5) if several else (2,):
         for label in (0, k - 1):
             X, y = numbers(k)
             for row in (np.array([1e3, 0, 0, 0]), np.full(4, 1e3)):
@@ -166,7 +167,7 @@ def random_cases(relation: str, schema: bool, several: bool, rng: np.random.Gene
     """Yield random tables, of up to `MOST_ROWS` rows and 12 columns, with neighbours under a relation."""
     for k in range(24):
         n, d = int(rng.choice([30, 300, 1100, MOST_ROWS])), int(rng.integers(1, 13))
-        classes = int(rng.integers(2, 4)) if several else 2
+        classes = int(rng.integers(2, 9)) if several else 2
         kind = ("normal", "bits", "whole", "heavy", "scores", "alike")[k % 6]
         X, y = _random_rows(kind, n + 1, d, rng), rng.integers(classes, size=n + 1)
         if rng.integers(2):  # labels that follow from the rows

@@ -542,7 +542,7 @@ def test_a_column_without_a_cell_has_no_numbers_but_by_noise_that_nothing_explai
     for reads in ("text", "number", "date"):
         facts = ColumnFacts(Discovered("x", reads), noisy, {}, look, 2_000)
         assert facts.numbers is facts.dates is None
-        assert facts.known() == 1_950
+        assert facts.rows_of_kinds() == 1_950
     noisy[-1] = 1_000
     assert ColumnFacts(Discovered("x", "number"), noisy, {}, look, 2_000).numbers is not None
 

@@ -23,7 +23,7 @@ MUTANTS = [
     _m("load: a claim that the parameters do not make", "persistence", "    if claimed != stated:\n", "    if False:\n", _MODELS),
     _m("load: a budget or a seed from the file", "persistence", "    if foreign:\n", "    if False:\n", _MODELS),
     _m("load: any encoding", "persistence", '    if not _ENCODING.fullmatch(text.get("encoding", "utf-8")):\n', "    if False:\n", _MODELS),
-    _m("predict: text not as the fit read it", "cli/files", "    defaults = {name: value for name, value in settings.items() if given[name] is None}\n", "    defaults = {}\n", "cli/test_predict.py"),
+    _m("predict: text not as the fit read it", "cli/files", "    defaults = {name: value for name, value in settings.items() if declared[name] is None}\n", "    defaults = {}\n", "cli/test_predict.py"),
     _m("load: numbers that are none", "base/saving", "    if not (np.abs(array) <= LARGEST_NUMBER).all():  # nor NaN\n", "    if False:\n", _MODELS),
     _m("load: integers of any size", "base/saving", "type(saved) is not int or not least <= saved <= most", "type(saved) is not int", _MODELS),
     _m("load: an error of another kind", "persistence", "except _FAULTS as error:", "except ValueError as error:", _MODELS),

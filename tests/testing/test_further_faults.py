@@ -1,5 +1,6 @@
-"""`check_private_estimator` finds ten further faults, which were planted without a look at its code."""
+"""`check_private_estimator` finds further faults, which were planted without a look at its code."""
 
+import sys
 from dataclasses import dataclass
 
 import numpy as np
@@ -184,6 +185,40 @@ def wrong(piece, w, weight):
     return piece.rows.weighted_sum(np.where(missed, weight * signs, 0).astype(np.int32))
 
 
+def twice_in_four(piece, n_classes):
+    return class_counts(piece, n_classes) * (1 + (n_classes > 3))
+
+
+@estimator
+class ManyClassesTwice(SharesLearner):
+    """Counts rows twice if there are four classes or more."""
+
+    def learn(self, rows, plan, run) -> Shares:
+        return Shares(run.release("counts", rows.sum(twice_in_four, rows.n_classes)))
+
+
+@estimator
+class OnAClassOfTheLibrary(SharesLearner):
+    """Keeps an exact count on the base of all models."""
+
+    def learn(self, rows, plan, run) -> Shares:
+        exact = rows.sum(class_counts, rows.n_classes)
+        Model.last = int(exact[0])
+        return Shares(run.release("counts", exact))
+
+
+@estimator
+class InASettingOfTheProcess(SharesLearner):
+    """Tells an exact count by the limit of recursion."""
+
+    def learn(self, rows, plan, run) -> Shares:
+        exact = rows.sum(class_counts, rows.n_classes)
+        sys.setrecursionlimit(LIMIT + int(exact[0]))
+        return Shares(run.release("counts", exact))
+
+
+LIMIT = sys.getrecursionlimit()
+
 FURTHER = [
     RoundsTheExactCount,
     ChoosesANameByRows,
@@ -195,10 +230,15 @@ FURTHER = [
     InADefault,
     WarnsOfSmallClasses,
     LateWeight,
+    ManyClassesTwice,
+    OnAClassOfTheLibrary,
+    InASettingOfTheProcess,
 ]
 
 
 @pytest.mark.parametrize("learner", FURTHER, ids=lambda each: each.__name__)
-def test_a_further_fault_is_found(learner):
-    with pytest.raises(AssertionError):
+def test_a_further_fault_is_found(learner, monkeypatch):
+    monkeypatch.setattr(Model, "last", None, raising=False)
+    with pytest.raises(AssertionError, match="replay"):
         check_private_estimator(learner())
+    sys.setrecursionlimit(LIMIT)

@@ -103,7 +103,8 @@ class Budget:
         LedgerError, ValueError
             If the file cannot be used, or a value is out of its range or differs from that of the file.
         """
-        from dpfast.accounting.budgets.ledger import open_ledger  # which imports this module
+        # A ledger is a budget, so its module imports this one; SQLite is loaded with it, when a file is opened.
+        from dpfast.accounting.budgets.ledger import open_ledger
 
         return open_ledger(path, epsilon, delta, **how)
 

@@ -73,14 +73,14 @@ class AdditiveModel(Model):
 
     def _few_scores(self, sizes, coef, constant):
         """Return the scorer of a few rows whose columns have these sizes, made once; None for another model's codes."""
-        known = self._known_few.get("scores")
-        if known is None or known[0] != sizes:
+        memo = self._known_few.get("scores")
+        if memo is None or memo[0] != sizes:
             try:
-                known = sizes, FewScores(sizes, self.interactions, self.trees, coef, constant)
+                memo = sizes, FewScores(sizes, self.interactions, self.trees, coef, constant)
             except ValueError:
-                known = sizes, None
-            self._known_few["scores"] = known
-        return known[1]
+                memo = sizes, None
+            self._known_few["scores"] = memo
+        return memo[1]
 
     @cached_property
     def _known_few(self) -> dict[str, Any]:

@@ -51,13 +51,13 @@ def entries_of_numbers(column, rank, share, least):
     scales[:, :, :1] = _SCALE * v
     scales[:, :, 1:] = _SCALE * np.maximum(0, 1 - np.abs(v - _KNOTS) * 4)
     values[:, 0], at[:, 0], at[:, 1:] = _BIN, places, shared + np.arange(_NUMBERS)
-    held = values != 0
+    nonzero = values != 0
     of_missing = shared - 1 - np.arange(missing)
     return (
         np.append(places, of_missing),
-        np.append(np.nonzero(held)[0], np.arange(bins, size)),
-        np.append(at[held], of_missing),
-        np.append(values[held], np.full(missing, _BIN)),
+        np.append(np.nonzero(nonzero)[0], np.arange(bins, size)),
+        np.append(at[nonzero], of_missing),
+        np.append(values[nonzero], np.full(missing, _BIN)),
     )
 
 

@@ -60,7 +60,7 @@ class RuleExplanation(Explanation):
             None of them is empty.
         """
         before = zip(self.conditions[: self.fired[row]], self.holds, strict=False)
-        return [tuple(c for c, held in zip(own, holds[row], strict=True) if not held) for own, holds in before]
+        return [tuple(c for c, matches in zip(own, holds[row], strict=True) if not matches) for own, holds in before]
 
 
 def explain_rules(learner: Any, X: Any) -> RuleExplanation:
@@ -85,7 +85,7 @@ def explain_rules(learner: Any, X: Any) -> RuleExplanation:
     scores = of_rules[fired]
     return RuleExplanation(
         names=("rules",),
-        joint={"rules": _asked(learner, table, rules)},
+        joint={"rules": _columns_of(learner, table, rules)},
         contributions=(of_rules - means)[fired][..., np.newaxis],
         constants=np.broadcast_to(means, scores.shape).copy(),
         scores=scores,
@@ -93,7 +93,7 @@ def explain_rules(learner: Any, X: Any) -> RuleExplanation:
         fired=fired,
         conditions=tuple(tuple(literal_text(each, features) for each in rule.literals) for rule in rules),
         labels=learner.classes_[model.numbers],
-        holds=tuple(_held(rule, rows) for rule in rules),
+        holds=tuple(_holds(rule, rows) for rule in rules),
     )
 
 
@@ -105,15 +105,15 @@ def _scores(model, classes):
     return 2 * chosen[:, 1] - 1 if classes == 2 else chosen
 
 
-def _held(rule, rows):
+def _holds(rule, rows):
     """Return whether each literal of a rule holds for each row: bool, shape (n, number of literals)."""
     packed = [np.ascontiguousarray(rows.column(literal.feature))[np.newaxis] for literal in rule.literals]
-    held = [bits.unpack(column, len(rows))[0].astype(bool) for column in packed]
+    matches = [bits.unpack(column, len(rows))[0].astype(bool) for column in packed]
     negated = np.array([literal.negated for literal in rule.literals], bool)
-    return np.stack(held, axis=1) ^ negated if held else np.empty((len(rows), 0), bool)
+    return np.stack(matches, axis=1) ^ negated if matches else np.empty((len(rows), 0), bool)
 
 
-def _asked(learner, table, rules):
+def _columns_of(learner, table, rules):
     """Return the names of the columns that rules ask, in the order of the table."""
     features = sorted({literal.feature for rule in rules for literal in rule.literals})
     if isinstance(table, CodeTable):
