@@ -47,7 +47,7 @@ def entries_of_numbers(column, rank, share, least):
     linear = 2 * (column.midpoints() - column.low) / apart - 1 if apart > 0 else np.zeros(bins)
     v = np.clip(np.stack([linear, rank], axis=1), -1, 1)[:, :, np.newaxis]
     values, at = np.empty((bins, 1 + _NUMBERS)), np.empty((bins, 1 + _NUMBERS), np.int64)
-    scales = values[:, 1:].reshape(bins, 2, HATS + 1, copy=False)
+    scales = values[:, 1:].reshape(bins, 2, HATS + 1)  # a view: only the last axis is divided
     scales[:, :, :1] = _SCALE * v
     scales[:, :, 1:] = _SCALE * np.maximum(0, 1 - np.abs(v - _KNOTS) * 4)
     values[:, 0], at[:, 0], at[:, 1:] = _BIN, places, shared + np.arange(_NUMBERS)
