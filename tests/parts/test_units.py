@@ -136,6 +136,15 @@ def test_a_part_that_is_read_again_with_other_units_or_labels_alone_is_an_error(
             few(HalfspaceClassifier, schema=schema).fit(engine, units="patient", rows_per_unit=4)
 
 
+def test_a_part_that_is_read_again_with_other_labels_beside_the_same_rows_is_an_error():
+    rows, labels = pd.DataFrame({"a": np.ones(40)}), np.arange(40) % 2
+    schema = Schema([Numeric("a", 0, 2, edges=4)], label=Label("buys", [0, 1]))
+    for after in (1, 2, 3, 5):
+        engine = Reread([(rows, labels)], [(rows, 1 - labels)], after)
+        with pytest.raises(EngineLost, match="has other rows than before"):
+            few(HalfspaceClassifier, schema=schema).fit(engine)
+
+
 def test_what_does_not_say_whose_each_row_is_is_refused_before_a_charge():
     frame = PEOPLE[:90].assign(patient=WHOSE["texts"][:90])
     mixed = [(frame[:40], None), (frame[40:].assign(patient=1), None)]
