@@ -94,11 +94,13 @@ static bool is_day(span of, int32_t *day) {
 static bool begins_a_form(span of) {
     const uint8_t *at = of.at;
     const size_t left = (size_t)(of.end - at);
-    if (is_digit(at[0]) || (at[0] && strchr("+-.$([", at[0]))) return true;
+    if (is_digit(at[0]) || (at[0] && strchr("+-.$([~", at[0]))) return true;
     if (at[0] == 'P') return left > 1 && (is_digit(at[1]) || at[1] == 'T');
     if (left > 1 && at[0] == 0xc2) return at[1] == 0xa3 || at[1] == 0xa5;                 /* pound, yen */
     if (left > 2 && at[0] == 0xe2) return (at[1] == 0x82 && at[2] == 0xac)                /* euro */
-                                          || (at[1] == 0x88 && at[2] == 0x92);            /* minus */
+                                          || (at[1] == 0x88 && at[2] == 0x92)             /* minus */
+                                          || (at[1] == 0x80 && at[2] == 0x93)             /* dash */
+                                          || (at[1] == 0x89 && at[2] == 0x88);            /* about */
     return false;
 }
 

@@ -62,7 +62,7 @@ def share_of_others(
 ) -> tuple[float, float, float]:
     """Return the share of the rows with a label that have none of these classes, and a 95% interval for the noise.
 
-    `found` is the result of the survey, `deviation` that of the noise of each label's number of rows, and `labelled`
+    `survey` is its result, `deviation` that of the noise of each label's number of rows, and `labelled`
     the number of rows with a label and the deviation of its noise.
     """
     counts = counts_by_class(survey.labels, classes)

@@ -10,7 +10,9 @@ comma are thousands, as in (1,234); an amount with its minus at the end, as in 1
 such as 13:05, 1:05 pm or 45:10, as a number of hours, or of what else its first number counts, and the pace 4:30/km
 alike; a duration such as 2 days 13:05:00 or P2DT13H5M, as a number of seconds; an interval, such as (0, 10], as the
 number where it begins; and degrees with a letter of the compass, such as 48.2082 N and 16\u00b022'30"W, which are
-negative in the south and in the west.
+negative in the south and in the west; a number with k, K, M or a word for its thousands, such as 8.7k, \u20ac110.5M and
+2 million, where b, bn and m are read beside a currency only; two numbers with their units, such as 5 ft 11 in, 7 lb 4
+oz, 8h 3m and 3 years 2 months, as a number of the first one; and a number after ~ or \u2248, which do not count.
 """
 
 import re
@@ -32,11 +34,11 @@ CODES = (  # of currencies, in capitals
 _ALONE = "gmlshwvt"  # only after a blank, as 2h is rather a name
 _PLAIN = r"[0-9]+\.?[0-9]*|\.[0-9]+"
 _BOTH = r"[0-9]{1,3}(?:,[0-9]{3})+\.[0-9]+|[0-9]{1,3}(?:\.[0-9]{3})+,[0-9]+"
-_THOUSANDS = r"[0-9]{1,3}(?:,[0-9]{3}){2,}|[0-9]{1,3}(?:['\x{2019}\x{a0}\x{202f}][0-9]{3})+(?:[.,][0-9]+)?"
+_THOUSANDS = r"[0-9]{1,3}(?:,[0-9]{3}){2,}|[0-9]{1,3}(?:['\x{2019}\x{a0}\x{202f}\x{2009}][0-9]{3})+(?:[.,][0-9]+)?"
 _POINTS = r"[0-9]{1,3}(?:\.[0-9]{3}){2,}"  # beside a currency or a unit
 _ONE_MARK = r"[0-9]{1,3}[.,][0-9]{3}|[0-9]+,[0-9]{1,2}"  # beside a currency
 _DECIMAL = r"[0-9]+,(?:[0-9]{1,2}|[0-9]{4,})"  # beside a unit
-_SIGN, _MINUS, _BLANK = r"[-+\x{2212}]?", r"\x{2212}", r"[ \x{a0}\x{202f}]?"
+_SIGN, _MINUS, _BLANK = r"[-+\x{2212}\x{2013}]?", r"\x{2212}\x{2013}", r"[ \x{a0}\x{202f}\x{2009}]?"  # or a dash
 _SYMBOLS = "$\u20ac\xa3\xa5\u20b9\u20a9\u20bd\u20ba\u20aa\u0e3f"
 _OTHERS = "z\u0142|K\u010d"
 _CURRENCY = rf"(?:(?:R|US|A|C|NZ|HK|S)?[{_SYMBOLS}]|{CODES}|kr\.?|{_OTHERS}|Rs\.?)"
@@ -55,29 +57,49 @@ _COMPASS = (
     rf"|{_PART} ?\xb0 ?(?:{_PART} ?{_MINUTES} ?(?:{_PART} ?{_SECONDS} ?)?)?[NSEW]"
 )
 _SIGNED = (
-    rf"{_SIGN}(?:{_BOTH}|{_THOUSANDS})|{_MINUS}(?:{_PLAIN})"
+    rf"{_SIGN}(?:{_BOTH}|{_THOUSANDS})|[{_MINUS}](?:{_PLAIN})"
     rf"|{_SIGN}(?:{_PLAIN}|{_BOTH}|{_THOUSANDS}|{_POINTS}|{_DECIMAL})(?:{_BLANK}{_UNIT}|{_LONE})"
     rf"|{_SIGN}{_CURRENCY}{_BLANK}{_SIGN}(?:{_PLAIN}|{_BOTH}|{_THOUSANDS}|{_POINTS}|{_ONE_MARK})"
     rf"|{_SIGN}(?:{_PLAIN}|{_BOTH}|{_THOUSANDS}|{_POINTS}|{_ONE_MARK}){_BLANK}{_CURRENCY}"
     rf"|(?:[0-9]*\.[0-9]+|{_BOTH}|{_THOUSANDS})[-{_MINUS}]"
 )
+_THOUSAND = rf"{_BLANK}(?:thousand|million|billion)"
+_BARE = rf"{_SIGN}(?:{_PLAIN}|{_DECIMAL})"
+_SIZED = rf"{_BARE}(?:[kKM]|{_THOUSAND})|{_SIGN}{_CURRENCY}{_BLANK}{_BARE}(?:[kKmMbB]|[bm]n|{_THOUSAND})"
+_SIZED += rf"|{_BARE}(?:[kKmMbB]|[bm]n|{_THOUSAND}){_BLANK}{_CURRENCY}"
+_PAIRS = (  # units, and how many of the second one make one of the first
+    (r"ft\.?|feet|foot", r"in\.?|inch|inches", 12),
+    ("lbs?|pounds?", "oz|ounces?", 16),
+    ("y|yrs?|years?", "m|mos?|months?", 12),
+    ("d|days?", "h|hrs?|hours?", 24),
+    ("h|hrs?|hours?", "m|mins?|minutes?", 60),
+    ("m|mins?|minutes?", "s|secs?|seconds?", 60),
+)
+_WHOLE, _REST = r"[0-9]{1,4}", r"[0-9]{1,2}(?:\.[0-9]+)?"
+_TWO = [rf"({_WHOLE}) ?(?i:{first}),? ?({_REST}) ?(?i:{second})" for first, second, _ in _PAIRS]
+_TWO.append("([0-9]{1,2}) ?h ?([0-9]{2})")
 _AMOUNTS = rf"{_PLAIN}|{_BOTH}|{_THOUSANDS}|[0-9]{{1,3}},[0-9]{{3}}"
 _NEGATIVE = rf"(?:{_CURRENCY}{_BLANK})?\((?:{_CURRENCY}{_BLANK})?(?:{_AMOUNTS})(?:{_BLANK}(?:%|{_CURRENCY}))?\)"
 _NEGATIVE += rf"(?:{_BLANK}(?:%|{_CURRENCY}))?"
+_ABOUT = rf"[~\x{{2248}}]{_BLANK}(?:{_PLAIN}|{_SIGNED}|{_SIZED})"
 # for Arrow, whose regular expressions are those of RE2
-NUMBER = rf"^(?:{_SIGNED}|{_NEGATIVE}|{_TIME}|{_DURATION}|{_ISO_DURATION}|{_INTERVAL}|{_COMPASS})$"
+NUMBER = rf"^(?:{_SIGNED}|{_NEGATIVE}|{_TIME}|{_DURATION}|{_ISO_DURATION}|{_INTERVAL}|{_COMPASS}|{_SIZED}|{_ABOUT}"
+NUMBER += rf"|{'|'.join(_TWO)})$"
 _WITH_COMMA = r"[0-9]{1,3}(?:\.[0-9]{3})+(?:,[0-9]*)?|[0-9]+,[0-9]*"
-_LATER = rf"[-{_MINUS}]|{_BLANK}(?:{_UNIT}|{_CURRENCY})|{_LONE}| ?[NSEW]"
+_LATER = rf"[-{_MINUS}]|{_BLANK}(?:{_UNIT}|{_CURRENCY})|{_LONE}| ?[NSEW]|[kKmMbB]|[bm]n|{_THOUSAND}"
 # numbers by themselves or in such a form, whose decimal mark is a comma, with three digits after each point
-COMMA = rf"^\s*[-+({_MINUS}]{{0,2}}(?:{_CURRENCY}{_BLANK})?[-+({_MINUS}]{{0,2}}(?:{_WITH_COMMA})(?:{_LATER})?\)?"
-COMMA += rf"(?:{_BLANK}(?:%|{_CURRENCY}))?\s*$"
+COMMA = rf"^\s*(?:[~\x{{2248}}]{_BLANK})?[-+({_MINUS}]{{0,2}}(?:{_CURRENCY}{_BLANK})?[-+({_MINUS}]{{0,2}}"
+COMMA += rf"(?:{_WITH_COMMA})(?:{_LATER})?\)?(?:{_BLANK}(?:%|{_CURRENCY}))?\s*$"
 _CLOCK = re.compile(r"([0-9]{1,4})(?::([0-9]{2})(?::([0-9.]+))?(?:[^0-9:]*/.*)?)?(?: ?([apAP])\.?[mM]\.?)?")
 _DAYS = re.compile(r"([-+]?[0-9]+) days?,? ([-+]?)([0-9]{1,2}):([0-9]{2}):([0-9.]+)")
 _ISO = re.compile(r"(-?)P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:([\d.]+)S)?)?")
 _START = re.compile(rf"[(\[]({_FLOAT}|-inf), +[^,]*[)\]]")
 _DEGREES = re.compile(rf"({_PART}) ?\xb0? ?(?:({_PART}) ?{_MINUTES} ?(?:({_PART}) ?{_SECONDS} ?)?)?([NSEW])")
 _MONEY = re.compile(_CURRENCY)
-_AMOUNT = re.compile(r"[0-9.,'\u2019\u00a0\u202f]*[0-9.]")
+_AMOUNT = re.compile(r"[0-9.,'\u2019\u00a0\u202f\u2009]*[0-9.]")
+_SIZE = re.compile(r"([0-9.,]+)(?:([kKmMbB]|[bm]n)|\s?(thousand|million|billion))\s?")
+_POWERS = {"k": 3, "t": 3, "m": 6, "b": 9}
+_COUNTED = [*zip(map(re.compile, _TWO), [*(how_many for *_, how_many in _PAIRS), 60], strict=True)]
 NAN = float("nan")
 
 
@@ -101,7 +123,16 @@ def number_of(text: str) -> float:
         parts = [float((each or "0").replace(",", ".")) for each in degrees.groups()[:3]]
         size = parts[0] + parts[1] / 60 + parts[2] / 3600
         return -size if degrees[4] in "SW" else size
+    if text[0] in "~\u2248":
+        return number_of(text[1:].strip())
+    for form, how_many in _COUNTED:
+        if two := form.fullmatch(text):
+            return float(two[1]) + float(two[2]) / how_many
     bare = _MONEY.sub("", text)
+    if sized := _SIZE.fullmatch(bare.lstrip("+-\u2212\u2013 \u00a0\u202f\u2009")):
+        power = _POWERS[(sized[2] or sized[3])[0].lower()]
+        size = float(f"{sized[1].replace(',', '.')}e{power}")
+        return -size if re.search("[-\u2212\u2013]", bare) else size
     digits = _AMOUNT.search(bare)
     if digits is None:
         return NAN
@@ -118,6 +149,6 @@ def number_of(text: str) -> float:
         amount = amount.replace(",", ".")
     else:
         amount = amount.replace(",", "")
-    value = float(re.sub("['\u2019\u00a0\u202f]", "", amount))
+    value = float(re.sub("['\u2019\u00a0\u202f\u2009]", "", amount))
     minus = bare[: digits.start()] + bare[-1]
-    return -value if negative or "-" in minus or "\u2212" in minus else value
+    return -value if negative or re.search("[-\u2212\u2013]", minus) else value

@@ -41,8 +41,11 @@ _DATE_ISO = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _AMOUNT = re.compile(  # a number that is written with separators of thousands, a decimal comma or a unit, or without
     r"[+-]?[$€£¥]?\s?([0-9]+|[1-9][0-9]{0,2}([ ,.'\u2019\u00a0\u202f][0-9]{3})+)([.,][0-9]+)?\s?[%$€£¥]?-?"
 )
-_WITH_UNIT = re.compile(r"[+-]?[0-9][0-9.,' ]*?\s?([^\W\d_][^\d\s]{0,9})")
-_PAIR = re.compile(r"[0-9]+(?:[.,][0-9]+)?\s?[-/x\xd7:]\s?[0-9]+(?:[.,][0-9]+)?")
+_WITH_UNIT = re.compile(  # or a sign, or neither
+    r"(?:(?P<before>[<>\u2264\u2265]=?|')\s?)?[+-]?[$€£¥]?[0-9][0-9.,' ]*?\s?(?P<unit>/?[^\W\d_][^\d\s]{0,9}|[+*½¼¾])?"
+)
+_PAIR = re.compile(r"[0-9]+(?:[.,][0-9]+)?\s?[-/x\xd7:'\u2013\u2032\xb1]\s?[0-9]+(?:[.,][0-9]+)?[\"\u2033\u201d]?")
+_FRACTION = re.compile(r"(?<![\d.,])\d+[.,]\d+(?![\d.,])")  # and no address such as 10.0.0.1
 _CLOCK = re.compile(r"[0-9]{1,4}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?")
 _LIMIT = re.compile(r"[<>\u2264\u2265]=?\s?[0-9].*")
 
@@ -197,7 +200,8 @@ def _repeats_like_persons(array, words, counts):
     if different <= max(FEW, n_cells / _ROWS_OF_ONE) or n_cells < _REPEATS * different:
         return False
     if len(words):
-        return not any(re.search(r"\s", word) for word in words)
+        fractions = sum(map(bool, map(_FRACTION.search, words)))
+        return 2 * fractions < len(words) and not any(re.search(r"\s", word) for word in words)
     if is_text(array.type) and not pc.all(pc.match_substring_regex(array, r"^\s*[0-9]*\s*$")).as_py():
         return False
     try:
@@ -239,8 +243,12 @@ def _of_words(words, decimal, read):
             mark = "the comma is their decimal mark" if comma else f"{cure}; if the comma is the decimal mark"
             cure = f"{mark}, give --decimal ,"
         return f"holds numbers of which {share} are read as words, such as {amount!r}: {cure}"
-    units = Counter(found[1] for word in words if (found := _WITH_UNIT.fullmatch(word)))
-    if len(words) > FEW and len(units) <= MOST_ODD and (amount := _first(words, left, _WITH_UNIT)):
+    beside = [(each["before"] or each["unit"] or "") for word in words if (each := _WITH_UNIT.fullmatch(word))]
+    units = Counter(filter(None, beside))
+    amounts = all(beside) or (
+        len(left) > MOST_ODD and (not all(map(str.isalpha, units)) or any(map(_FRACTION.search, words)))
+    )  # and no codes, nor numbers beside a few odd texts
+    if len(words) > FEW and amounts and 0 < len(units) <= MOST_ODD and (amount := _first(words, left, _WITH_UNIT)):
         return (
             f"holds numbers beside {listed([*units])}, of which {share} are read as words, such as {amount!r}: write "
             "the numbers alone first"

@@ -304,6 +304,11 @@ class Schema:
 
         name = label.name if isinstance(label, Label) else label
         columns, classes, missing_values, ignore = make_draft(table, name, missing)
+        if not columns:
+            raise ValueError(
+                "there is nothing to declare: besides the label, each column is constant or empty, numbers the rows, "
+                f"or has very many values: {listed([*map(repr, ignore)])}"
+            )
         declared = isinstance(label, Label) and label.classes is not None
         target = label if declared else None if name is None else Label(name, classes, True)
         return cls(columns, label=target, missing_values=missing_values, ignore=ignore, unconfirmed=_OWN_FACTS)

@@ -14,9 +14,10 @@ from dpfast.kernels import texts
 MARKS = ("", "NA", "none", "é")
 NUMBER = re.compile(r"[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|inf)")
 DAY = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})([T ].*)?")
-FORM = re.compile(r"(?s)(?=.*([0-9]|inf))([-+.0-9$€£¥\u2212(\[]|P[0-9T])")
+FORM = re.compile(r"(?s)(?=.*([0-9]|inf))([-+.0-9$€£¥~\u2212\u2013\u2248(\[]|P[0-9T])")
 NAMED = re.compile(r"(?s)(?=.*[0-9])([A-Za-z]|[^\x00-\x7f])")
-PIECES = [*"05e.+-/$€£¥\u2212([P TNz\n\0é\u00a0\u2003\ud7ff\U0010ffff", "inf", "2024-02-29", "NA", "1999-12-31"]
+SIGNS = "05e.+-/$€£¥~\u2212\u2013\u2248([P TNz\n\0é\u00a0\u2003\ud7ff\U0010ffff"
+PIECES = [*SIGNS, "inf", "2024-02-29", "NA", "1999-12-31"]
 
 
 def arrow(words):

@@ -11,7 +11,7 @@ import pytest
 from dpfast import HalfspaceClassifier, Schema
 from dpfast.tables import Boolean, Category, Date, Label, Numeric
 from dpfast.tables.naming import alike
-from dpfast.tables.remarks import almost_numeric, remarks
+from dpfast.tables.remarks import almost_numeric, odd_remarks, remarks
 
 
 @pytest.fixture
@@ -314,6 +314,51 @@ def test_a_column_whose_values_repeat_as_persons_do_is_proposed_as_the_unit(rng,
     )
     assert "rows of one person are protected one by one" in told
     assert "column 'pay'" not in told
+
+
+@pytest.mark.parametrize(
+    ("form", "said"),
+    [
+        ("{:.1f}+", "holds numbers beside +"),
+        ("'{:.1f}", "holds numbers beside '"),
+        ("<{:.1f}", "holds numbers beside <"),
+        ("${:.1f}/mo", "holds numbers beside /mo"),
+        ("{:.1f}B", "holds numbers beside B"),
+        ("{:.0f}'5\"", "holds two numbers in a cell"),
+        ("{:.1f} \xb1 0.2", "holds two numbers in a cell"),
+        ("{:.1f}\u20139.5", "holds two numbers in a cell"),
+    ],
+)
+def test_amounts_beside_signs_are_told_to_be_read_as_words_and_are_no_persons(rng, form, said):
+    often = 10 if "beside" in said else 1
+    numbers = rng.integers(0, 1000, 4000) / 10 + 20
+    cells = [form.format(each) if k % often == 0 else f"{each:.1f}" for k, each in enumerate(numbers)]
+    table = pa.table({"x": cells, "z": numbers, "y": ["a", "b"] * 2000})
+    draft = Schema.draft(table, "y")
+    (told,) = [each for each in odd_remarks(draft, table) + remarks(draft, table) if "'x'" in each]
+    assert said in told
+    assert "--unit" not in told
+
+
+def test_a_table_of_which_nothing_can_be_declared_is_named():
+    table = pa.table({"word": [f"w{k}" for k in range(3000)], "y": ["a", "b"] * 1500})
+    with pytest.raises(ValueError, match=r"nothing to declare: .* or has very many values: 'word'"):
+        Schema.draft(table, "y")
+
+
+def test_a_limit_beside_numbers_is_told_once(rng):
+    numbers = rng.integers(0, 1000, 4000) / 10
+    table = pa.table({"x": [f"{each:.1f}" if each < 90 else ">90" for each in numbers], "y": ["a", "b"] * 2000})
+    draft = Schema.draft(table, "y")
+    (told,) = [each for each in odd_remarks(draft, table) + remarks(draft, table) if "'x'" in each]
+    assert "has numbers and >90. Undeclared, such a limit is a value of its own" in told
+
+
+def test_addresses_of_computers_that_repeat_may_say_whose_a_row_is(rng):
+    who = rng.permutation(np.repeat(rng.choice(2**24, 500, replace=False), 4))
+    computers = [f"10.{k >> 16}.{k >> 8 & 255}.{k & 255}" for k in who]
+    table = pa.table({"from": computers, "z": [1.5, 2.5, 3.5, 4.5] * 500, "y": ["a", "b"] * 1000})
+    assert any("--unit 'from'" in each for each in remarks(Schema.draft(table, "y"), table))
 
 
 @pytest.mark.parametrize("values", ["cents", "thousands", "age", "flag"])
