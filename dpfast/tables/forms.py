@@ -112,7 +112,7 @@ def number_of(text: str) -> float:
         return hours + minutes / 60 + seconds / 3600 if minutes < 60 > seconds else NAN
     if duration := _DAYS.fullmatch(text):
         time = 3600 * int(duration[3]) + 60 * int(duration[4]) + float(duration[5])
-        return 86400 * int(duration[1]) + (-time if duration[2] == "-" else time)
+        return 86400 * float(duration[1]) + (-time if duration[2] == "-" else time)
     if duration := _ISO.fullmatch(text):
         parts = [float(each or 0) for each in duration.groups()[1:]]
         size = sum(each * seconds for each, seconds in zip(parts, (86400, 3600, 60, 1), strict=True))

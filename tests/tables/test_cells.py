@@ -273,6 +273,29 @@ def test_a_lone_number_or_date_among_words_is_read(text):
     assert words == ["infinite", "word"]
 
 
+@pytest.mark.parametrize("digits", [300, 400, 5000])
+@pytest.mark.parametrize(
+    "form",
+    [
+        *(
+            "{} days 13:05:00",
+            "-{} days, 1:00:00",
+            "1 days 00:00:00.{}",
+            "P{}DT{}H",
+            "13:05:00.{}",
+            "({}, 10]",
+            "${}bn",
+        ),
+        *("~{}k", "({})", "{}.50-", "{} kg", "12.{} N", "{} ft 1 in", "5 ft 1.{} in", "1e{}", "{}-01-01", "5 Jan {}"),
+    ],
+)
+def test_no_number_of_digits_is_too_large_to_be_read(form, digits):
+    text = form.replace("{}", "9" * digits)
+    codes, words = text_cells(pa.array([text, "x", "7"], TEXT))
+    assert codes[2] == number_codes(np.array([7.0]))[0]
+    assert codes[1] == FIXED + words.index("x")
+
+
 @given(
     st.lists(st.floats(-1e12, 1e12), min_size=1, max_size=200, unique=True),
     st.lists(st.floats(allow_nan=True), max_size=50),
