@@ -5,7 +5,8 @@ inside the site leads somewhere; a page weighs less than 1 MB with all that it l
 less than 150 kB; the pages of privacy and results have fewer than 3,000 words; the search knows every estimator, and
 has a main entry for what newcomers look for; with Chromium at hand, no page is wider than a phone or a desktop, no
 heading is cut, a page has at most twelve screens of a phone or is a reference, which says so and begins with what it
-has, the roads of the first page need no scrolling, and a question finds its page among the first three.
+has, the roads of the first page need no scrolling, a question finds its page among the first three, and an old address
+of a section that moved leads on.
 """
 
 import gzip
@@ -95,6 +96,7 @@ class Page(HTMLParser):
         super().__init__()
         self.title, self.headings, self.links, self.pictures, self.anchors = "", 0, [], [], set()
         self.loaded = set()  # style sheets and scripts
+        self.moved = []  # anchors of sections that are on pages of their own
         self.language, self._in_title = None, False
         self.feed(path.read_text(encoding="utf-8"))
 
@@ -103,6 +105,8 @@ class Page(HTMLParser):
         self.anchors |= {given[name] for name in ("id", "name") if given.get(name)}
         if tag == "html":
             self.language = given.get("lang")
+        if given.get("class") == "moved":
+            self.moved.append(given["id"])
         self._in_title = tag == "title"
         self.headings += tag == "h1"
         if tag == "a" and given.get("href"):
@@ -178,7 +182,8 @@ def faults(root):
     yield from (f"the search does not know {name}" for name in classes if name not in known)
     shown = [path for path in pages if path.relative_to(root).parts[0] not in ("_modules", "_static")]
     names = [path.relative_to(root).as_posix() for path in shown]
-    yield from in_browser(root, [looked(names), sought(), below_the_fold()])
+    moved = {name: pages[path].moved[0] for name, path in zip(names, shown, strict=True) if pages[path].moved}
+    yield from in_browser(root, [looked(names), sought(), below_the_fold(), led_on(moved)])
 
 
 def looked(names):
@@ -261,6 +266,17 @@ def below_the_fold():
       if (end > height) found.push(`index.html: the roads end at ${end}, below ${height}, at ${width}`);
     });"""
     return script % json.dumps(SCREENS)
+
+
+def led_on(moved):
+    """Look whether the old address of a section leads to the page where it is now; one for each page."""
+    script = """
+    for (const [page, anchor] of Object.entries(%s)) await framed(`${page}#${anchor}`, 1280, async view => {
+      const old = () => view.location.href.endsWith(`/${page}#${anchor}`);
+      for (let k = 0; k < 200 && old(); k++) await new Promise(done => setTimeout(done, 50));
+      if (old()) found.push(`${page}: #${anchor} does not lead on`);
+    });"""
+    return script % json.dumps(moved)
 
 
 def in_browser(root, scripts):

@@ -1,7 +1,7 @@
 // What scrolls sideways can be scrolled by the keyboard; every toggle, button and link has a name, that which is seen;
 // citations have no roles that screen readers do not know.
 window.addEventListener("load", () => {
-  for (const each of document.querySelectorAll(".bd-article pre, .bd-article table")) {
+  for (const each of document.querySelectorAll(".bd-article pre, .bd-article table, .bd-article p:has(> img)")) {
     if (each.scrollWidth > each.clientWidth) each.tabIndex = 0;
   }
   for (const toggle of document.querySelectorAll("summary:has(.toctree-toggle)")) {
@@ -15,5 +15,7 @@ window.addEventListener("load", () => {
 });
 
 // A section that moved to a page of its own left its anchor, beside a link: an old address leads on.
-const left = document.getElementById(decodeURIComponent(location.hash.slice(1)));
-if (left?.classList.contains("moved")) location.replace(left.nextElementSibling.href);
+document.addEventListener("DOMContentLoaded", () => {
+  const left = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (left?.classList.contains("moved")) location.replace(left.nextElementSibling.href);
+});
