@@ -382,7 +382,8 @@ TYPED = {  # cells that leave the type of a column as it is, which is public
     "smokes": [True, False],
     "buys": ["maybe", "no", "yes", None, "", " ? "],
 }
-ANY = [-5, 200, 1e308, "old", None, "2020-01-01", True, "x" * 1000, 2**70]  # in a text each cell is read by itself
+LONG = "9" * 400 + " days 00:00:00"  # in a text each cell is read by itself
+ANY = [-5, 200, 1e308, "old", None, "2020-01-01", True, "x" * 1000, 2**70, LONG, "5k"]
 UNDECLARED = {"frame": False, "Arrow": False, "polars": False, "CSV": True, "Parquet": True}  # whether it is a file
 
 
