@@ -4,7 +4,7 @@ Every page has a title of its own, a language and one first heading; every pictu
 inside the site leads somewhere; a page weighs less than 1 MB with all that it loads, as a server sends it, a figure
 less than 150 kB; the pages of privacy and results have fewer than 3,000 words; the search knows every estimator, and
 has a main entry for what newcomers look for; with Chromium at hand, no page is wider than a phone or a desktop, no
-heading is cut, a page has at most twelve screens of a phone or is a reference, which says so and begins with what it
+heading is cut, no word in angle brackets is lost, a page has at most twelve screens of a phone or is a reference, which says so and begins with what it
 has, the roads of the first page need no scrolling, a question finds its page among the first three, and an old address
 of a section that moved leads on.
 """
@@ -187,11 +187,14 @@ def faults(root):
 
 
 def looked(names):
-    """Look for pages that scroll sideways or are long, cut headings, long lines, titles that touch the search."""
+    """Look for pages that scroll sideways or are long, words in angle brackets, cut headings, long lines, crowded titles."""
     script = """
     await turned(%s, %s, async (page, view, sized) => {
       const root = view.document.documentElement, reference = new RegExp(%s).test(page);
       const height = text => parseFloat(view.getComputedStyle(text).fontSize);
+      for (const each of root.querySelectorAll(".bd-article *"))
+        if (each instanceof view.HTMLUnknownElement)
+          found.push(`${page}: the word ${each.localName} in angle brackets is lost`);
       const screens = root.scrollHeight / %d;
       if (screens > %d && !reference) found.push(`${page}: ${screens.toFixed(1)} screens of a phone`);
       if (screens > %d && page !== "genindex.html") {
