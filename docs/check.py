@@ -4,9 +4,9 @@ Every page has a title of its own, a language and one first heading; every pictu
 inside the site leads somewhere; a page weighs less than 1 MB with all that it loads, as a server sends it, a figure
 less than 150 kB; the pages of privacy and results have fewer than 3,000 words; the search knows every estimator, and
 has a main entry for what newcomers look for; with Chromium at hand, no page is wider than a phone or a desktop, no
-heading is cut, no word in angle brackets is lost, a page has at most twelve screens of a phone or is a reference, which says so and begins with what it
-has, the roads of the first page need no scrolling, a question finds its page among the first three, and an old address
-of a section that moved leads on.
+heading is cut, no word in angle brackets is lost, a page has at most twelve screens of a phone or is a reference, which
+says so and begins with what it has, the roads of the first page need no scrolling, a question finds its page among the
+first three, and an old address of a section that moved leads on.
 """
 
 import gzip
@@ -187,7 +187,7 @@ def faults(root):
 
 
 def looked(names):
-    """Look for pages that scroll sideways or are long, words in angle brackets, cut headings, long lines, crowded titles."""
+    """Look for pages that scroll sideways or are long, lost words, cut headings, long lines, crowded titles."""
     script = """
     await turned(%s, %s, async (page, view, sized) => {
       const root = view.document.documentElement, reference = new RegExp(%s).test(page);
