@@ -97,7 +97,10 @@ _START = re.compile(rf"[(\[]({_FLOAT}|-inf), +[^,]*[)\]]")
 _DEGREES = re.compile(rf"({_PART}) ?\xb0? ?(?:({_PART}) ?{_MINUTES} ?(?:({_PART}) ?{_SECONDS} ?)?)?([NSEW])")
 _MONEY = re.compile(_CURRENCY)
 _AMOUNT = re.compile(r"[0-9.,'\u2019\u00a0\u202f\u2009]*[0-9.]")
-_SIZE = re.compile(r"([0-9.,]+)(?:([kKmMbB]|[bm]n)|\s?(thousand|million|billion))\s?")
+_MAY_BE_TWO = re.compile(r"[0-9]+ ?[A-Za-z]+\.?,? ?[0-9]")
+_SIZE = re.compile(
+    r"[-+\u2212\u2013 \u00a0\u202f\u2009]*([0-9.,]+)(?:([kKmMbB]|[bm]n)|\s?(thousand|million|billion))\s?"
+)
 _POWERS = {"k": 3, "t": 3, "m": 6, "b": 9}
 _COUNTED = [*zip(map(re.compile, _TWO), [*(how_many for *_, how_many in _PAIRS), 60], strict=True)]
 NAN = float("nan")
@@ -125,11 +128,11 @@ def number_of(text: str) -> float:
         return -size if degrees[4] in "SW" else size
     if text[0] in "~\u2248":
         return number_of(text[1:].strip())
-    for form, how_many in _COUNTED:
+    for form, how_many in _COUNTED if _MAY_BE_TWO.match(text) else ():
         if two := form.fullmatch(text):
             return float(two[1]) + float(two[2]) / how_many
     bare = _MONEY.sub("", text)
-    if sized := _SIZE.fullmatch(bare.lstrip("+-\u2212\u2013 \u00a0\u202f\u2009")):
+    if sized := _SIZE.fullmatch(bare):
         power = _POWERS[(sized[2] or sized[3])[0].lower()]
         size = float(f"{sized[1].replace(',', '.')}e{power}")
         return -size if re.search("[-\u2212\u2013]", bare) else size
