@@ -138,9 +138,11 @@ def test_a_line_of_inheritance_has_five_of_our_classes_at_most():
 PARTICIPLES = {
     *re.findall(r"\w+", "asked bent born given gone held kept known lent made meant paid said seen shown told wanted")
 }
-PUBLIC = {
+PUBLIC = {  # names that users or kernels rely on
     "given": "kernels/own.py",
     "held": "tables/encoding.py",
+    "made": "base/run.py",
+    "paid": "base/run.py",
     "said": "metrics/groups.py",
     "told": "report/additive.py",
 }

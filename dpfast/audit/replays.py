@@ -115,7 +115,7 @@ def replay(
         Called as ``fit(estimator, *arguments)`` instead of the method `fit`.
     seed : int
         The seed of the first fit.
-    **given
+    **keywords
         Further arguments of `fit`, the same for both tables, such as `classes` or `units`.
 
     Returns

@@ -138,15 +138,15 @@ class Run:
 
     def __init__(
         self,
-        fit: fitting.Fit,
+        paid: fitting.Fit,
         plan: Plan,
         solved: Solved,
         progress: Callable | None = None,
-        used: Mapping[str, int] = MappingProxyType({}),
+        made: Mapping[str, int] = MappingProxyType({}),
     ) -> None:
-        self._fit, self._plan, self._progress = fit, dict(plan.items()), progress or _without_progress
+        self._fit, self._plan, self._progress = paid, dict(plan.items()), progress or _without_progress
         self._noise, self._steps = solved.noise, solved.steps
-        self._used, self._shows = dict.fromkeys(plan, 0) | dict(used), False
+        self._used, self._shows = dict.fromkeys(plan, 0) | dict(made), False
         self._taking, self._process = threading.Lock(), os.getpid()
 
     def __reduce__(self):

@@ -250,7 +250,7 @@ def resume(learner: Any, file: Checkpoint, document: dict, arrays: list) -> None
     fit, used = Fit(Charge(learner), rng), {"updates": learner.model_.updates}
     fit.take_over(solved.cost, plan.times, used)
     owner(learner)
-    run = Run(fit, plan, solved, used=used)
+    run = Run(fit, plan, solved, made=used)
     learner._state = state = Stream.resume(numbers, learner.model_, run, fit, file, document["stream"], arrays)
     state.parameters = fitted["parameters"]
     learner.privacy_ = fit.claim_so_far()
