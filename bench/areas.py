@@ -1,27 +1,33 @@
 """Area under the ROC curve against the number of rows at epsilon 1: rows.md, rows.svg, rows.json behind them.
 
-    python bench/areas.py [--largest ROWS] [--out DIR]
+    python bench/areas.py --data DIR [--largest ROWS] [--out DIR]
 
-A drawn table of twelve numbers and three categories whose labels follow five interactions, with its ranges and values
-declared. Models learn from 1,000 rows and more, four times as many each time, and are scored on FRESH other rows:
-`HalfspaceClassifier` with its defaults, and the boosted trees of scikit-learn with theirs, without privacy. Figures are
-medians over tables of other seeds, five up to 100,000 rows and one above.
+DIR holds raw tables as for `bench/tables.py`: models learn from the first rows of their training parts, 1,000 and four
+times as many each time, and are scored on the test parts. A drawn table of twelve numbers and three categories, whose
+labels follow five interactions, has up to LARGEST rows, and FRESH other rows score models. Ranges and values are
+declared. The models are `HalfspaceClassifier` with its defaults, and the boosted trees of scikit-learn with theirs,
+without privacy. Figures are medians over five splits, or over drawn tables of other seeds, and of one above 100,000
+rows.
 """
 
 import argparse
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import results
+import tables
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import train_test_split
 
 import dpfast
 from dpfast.tables import Category, Numeric
 
 EPSILON, DELTA = 1.0, 1e-6
-FRESH, LARGEST = 100_000, 1_024_000
+FRESH, LARGEST, SMALL = 100_000, 4_096_000, 100_000
 NUMBERS, WORDS, CLASSES = 12, ("a", "b", "c", "d"), ("no", "yes")
+DRAWN, REAL = "drawn", ("covertype_sub", "hotel_bookings", "weather_aus")
 PRIVATE, PLAIN = "HalfspaceClassifier, epsilon 1", "boosted trees, without privacy"
 
 
@@ -56,48 +62,88 @@ def plain(X, y, seed, fresh):
 
 
 def sizes(largest):
-    """1,000 and four times as many each time, up to `largest`."""
-    return [1000 * 4**k for k in range(20) if 1000 * 4**k <= largest]
+    """1,000 and four times as many each time, and at last `largest`."""
+    return [*(1000 * 4**k for k in range(20) if 1000 * 4**k < largest), largest]
+
+
+def of_drawn(largest):
+    """The areas of both models on the drawn table, a line for each size."""
+    fresh, truth = drawn(FRESH, 1000)
+    lines = []
+    for n in sizes(largest):
+        each = []
+        for seed in range(5 if n <= SMALL else 1):
+            table = drawn(n, seed)
+            each.append([roc_auc_score(truth == "yes", scores(*table, seed, fresh)) for scores in (private, plain)])
+        lines.append(line(DRAWN, n, each))
+    return lines
+
+
+def of_table(name, folder):
+    """The areas of both models on a raw table, a line for each size."""
+    X, y, schema = tables.read(folder / f"{name}.schema.json")
+    parts = [train_test_split(X, y, test_size=0.2, stratify=y, random_state=seed) for seed in range(5)]
+    labels = np.array(sorted(schema.label.classes))
+    lines = []
+    for n in sizes(len(parts[0][0])):
+        each = []
+        for train, test, y_train, y_test in parts:
+            areas = []
+            for make in (tables.MODELS[tables.OWN], tables.MODELS[tables.CEILING]):
+                model = make(EPSILON, schema).fit(train[:n], y_train[:n])
+                chances = np.zeros((len(test), len(labels)))
+                chances[:, np.searchsorted(labels, model.classes_.astype(str))] = model.predict_proba(test)
+                areas.append(tables.told(chances, np.searchsorted(labels, y_test.astype(str)))[1])
+            each.append(areas)
+        lines.append(line(name, n, each))
+    return lines
+
+
+def line(name, n, areas):
+    """The medians of areas of so many rows."""
+    private, plain = (round(float(area), 4) for area in np.median(areas, axis=0))
+    print(f"{name}, {n:,} rows: {private:.4f}, without privacy {plain:.4f}", flush=True)
+    return {"rows": n, PRIVATE: private, PLAIN: plain}
 
 
 def picture(report, path):
     style = results.style()
-    figure, axes = style.plt.subplots(figsize=(6.4, 3.8))
-    ends = []
-    for (name, areas), colour in zip(report["auc"].items(), (style.BLUE, style.GREY), strict=True):
-        axes.plot(report["sizes"], areas, color=colour, marker="o", markersize=4)
-        ends.append((areas[-1], name, colour))
-    axes.set(xscale="log", xlabel="rows", ylabel="area under the ROC curve", title="A table with five interactions")
-    style.label_ends(axes, ends)
+    figure, panels = style.plt.subplots(2, 2, figsize=(8, 6), sharex=True, constrained_layout=True)
+    for axes, (name, lines) in zip(panels.flat, report["tables"].items(), strict=True):
+        for model, colour in ((PRIVATE, style.BLUE), (PLAIN, style.GREY)):
+            rows, areas = [line["rows"] for line in lines], [line[model] for line in lines]
+            axes.plot(rows, areas, color=colour, marker="o", markersize=4, label=model)
+        axes.set(xscale="log", title="five interactions, drawn" if name == DRAWN else name)
+    for axes in panels[1]:
+        axes.set(xlabel="rows")
+    for axes in panels[:, 0]:
+        axes.set(ylabel="area under the ROC curve")
+    figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
     style.save(figure, path)
 
 
 def markdown(report):
-    """The table of the areas: a line for each number of rows."""
-    lines = zip(report["sizes"], *report["auc"].values(), strict=True)
-    rows = [[f"{n:,}", *(f"{area:.3f}".removeprefix("0") for area in areas)] for n, *areas in lines]
-    return results.table(["rows", *report["auc"]], rows)
+    """The table of the areas: a line for each number of rows of each table."""
+    rows = [
+        [name, f"{line['rows']:,}", *(f"{line[model]:.3f}".removeprefix("0") for model in (PRIVATE, PLAIN))]
+        for name, lines in report["tables"].items()
+        for line in lines
+    ]
+    return results.table(["table", "rows", PRIVATE, PLAIN], rows)
 
 
-def measured(largest):
-    """Sizes, and the areas of both models at each."""
-    report = {"sizes": sizes(largest), "auc": {PRIVATE: [], PLAIN: []}}
-    fresh, truth = drawn(FRESH, 1000)
-    for n in report["sizes"]:
-        tables = [drawn(n, seed) for seed in range(5 if n <= 100_000 else 1)]
-        for name, scores in ((PRIVATE, private), (PLAIN, plain)):
-            areas = [roc_auc_score(truth == "yes", scores(*table, k, fresh)) for k, table in enumerate(tables)]
-            report["auc"][name].append(round(float(np.median(areas)), 4))
-            print(f"{n:,} rows, {name}: {report['auc'][name][-1]:.4f}", flush=True)
-    return report
+def measured(folder, largest):
+    """The lines of each table."""
+    return {"tables": {DRAWN: of_drawn(largest), **{name: of_table(name, folder) for name in REAL}}}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     results.add_arguments(parser)
-    parser.add_argument("--largest", type=int, default=LARGEST, help="the largest number of rows")
+    parser.add_argument("--data", type=Path, required=True, help="folder of NAME.csv.gz and NAME.schema.json")
+    parser.add_argument("--largest", type=int, default=LARGEST, help="the largest number of drawn rows")
     arguments = parser.parse_args()
-    report = measured(arguments.largest)
+    report = measured(arguments.data, arguments.largest)
     results.write(arguments.out, "rows", report)
     results.publish(arguments.out, "rows", markdown(report))
     picture(report, arguments.out / "rows.svg")

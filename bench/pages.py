@@ -12,7 +12,7 @@ stands between them, and the figures in sentences that `sentences.py` names. Wha
               the accuracy and area of `accuracy` where both have a cell
     accuracy  `bench/tables.py`, `utility.py` and `unseen.py`: dpfast and trees without privacy;
               lines of other libraries are kept as the records have them
-    rows      `bench/areas.py`: area against the number of rows of a drawn table
+    rows      `bench/areas.py`: area against the number of rows, of drawn and raw tables
 
 Measurements are kept in docs/records: kernels.json, times.json, rows.json and the tables of accuracy.md, each with what
 it was measured on. `tests/docs/test_figures.py` refuses records of another minor version, and pages that differ from
@@ -161,9 +161,9 @@ def accuracy(folder, data, splits, rest):
     results.write(RECORDS, "accuracy", origin(rest))
 
 
-def by_rows(rest):
+def by_rows(folder, rest):
     """The area of both models of `bench/areas.py` by the number of rows, and its picture."""
-    record = origin(rest) | areas.measured(areas.LARGEST)
+    record = origin(rest) | areas.measured(folder, areas.LARGEST)
     results.write(RECORDS, "rows", record)
     areas.picture(record, results.ROOT / "docs" / "figures" / "rows.svg")
 
@@ -333,8 +333,8 @@ def main():
     parser.add_argument("--names", nargs="*", default=(), help="of times: only these tables")
     parser.add_argument("--rest", action="store_true", help="nothing else runs on this machine: the pages say so")
     arguments = parser.parse_args()
-    if arguments.tables is None and {"times", "accuracy"} & {*arguments.only}:
-        parser.error("--tables is needed for times and accuracy")
+    if arguments.tables is None and {"times", "accuracy", "rows"} & {*arguments.only}:
+        parser.error("--tables is needed for times, accuracy and rows")
     if arguments.data is None and "accuracy" in arguments.only:
         parser.error("--data is needed for accuracy")
     if "kernels" in arguments.only:
@@ -344,7 +344,7 @@ def main():
     if "accuracy" in arguments.only:
         accuracy(str(arguments.tables), str(arguments.data), arguments.splits, arguments.rest)
     if "rows" in arguments.only:
-        by_rows(arguments.rest)
+        by_rows(arguments.tables, arguments.rest)
     for path, text in [*pages()]:
         path.write_text(text, encoding="utf-8")
         print(f"{path.relative_to(results.ROOT)}: written")
