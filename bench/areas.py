@@ -11,6 +11,7 @@ rows.
 """
 
 import argparse
+import math
 from pathlib import Path
 
 import numpy as np
@@ -123,13 +124,16 @@ def picture(report, path):
 
 
 def markdown(report):
-    """The table of the areas: a line for each number of rows of each table."""
-    rows = [
-        [name, f"{line['rows']:,}", *(f"{line[model]:.3f}".removeprefix("0") for model in (PRIVATE, PLAIN))]
-        for name, lines in report["tables"].items()
-        for line in lines
-    ]
-    return results.table(["table", "rows", PRIVATE, PLAIN], rows)
+    """The areas of both models with a line for each number of rows; raw tables end with all that they have."""
+    found, lines = {name: {} for name in report["tables"]}, {}
+    for name, of_table in report["tables"].items():
+        for line in of_table:
+            last = name != DRAWN and line is of_table[-1]
+            shown = "all" if last else f"{line['rows']:,}"
+            lines[shown] = math.inf if last else line["rows"]
+            found[name][shown] = " / ".join(f"{line[model]:.3f}".removeprefix("0") for model in (PRIVATE, PLAIN))
+    rows = [[shown, *(cells.get(shown, "") for cells in found.values())] for shown in sorted(lines, key=lines.get)]
+    return results.table(["rows", *found], rows)
 
 
 def measured(folder, largest):
