@@ -109,7 +109,7 @@ def line(name, n, areas):
 
 def picture(report, path):
     style = results.style()
-    figure, panels = style.plt.subplots(2, 2, figsize=(8, 6), sharex=True, constrained_layout=True)
+    figure, panels = style.plt.subplots(2, 2, figsize=(8, 4.4), sharex=True, constrained_layout=True)
     for axes, (name, lines) in zip(panels.flat, report["tables"].items(), strict=True):
         for model, colour in ((PRIVATE, style.BLUE), (PLAIN, style.GREY)):
             rows, areas = [line["rows"] for line in lines], [line[model] for line in lines]
