@@ -46,6 +46,7 @@ _WITH_UNIT = re.compile(  # or a sign, or neither
 )
 _PAIR = re.compile(r"[0-9]+(?:[.,][0-9]+)?\s?[-/x\xd7:'\u2013\u2032\xb1]\s?[0-9]+(?:[.,][0-9]+)?[\"\u2033\u201d]?")
 _FRACTION = re.compile(r"(?<![\d.,])\d+[.,]\d+(?![\d.,])")  # and no address such as 10.0.0.1
+_POINTED = re.compile(r"[+-]?[0-9]*[?][0-9]+")  # a number with a point, as it is read from a file with a decimal comma
 _CLOCK = re.compile(r"[0-9]{1,4}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?")
 _LIMIT = re.compile(r"[<>\u2264\u2265]=?\s?[0-9].*")
 
@@ -236,6 +237,12 @@ def _of_words(words, decimal, read):
     if not left:
         return None
     share = f"{len(left) / len(words):.0%} of the values"
+    if decimal != "." and (pointed := [word for word in left if _POINTED.fullmatch(word)]):
+        share = f"{len(pointed) / len(words):.0%} of the values"
+        return (
+            f"holds numbers with a point, such as {pointed[0].replace('?', '.')!r}, and the decimal mark is "
+            f"{decimal!r}: {share} are read as words. Write them with {decimal!r} first"
+        )
     if amount := _first(words, left, _AMOUNT):
         cure = "write them without separators of thousands and without units first"
         if decimal == ".":

@@ -17,6 +17,7 @@ from dpfast.tables import Boolean, Category, Date, Label, Numeric
 from dpfast.tables.cells import DATES, MISSING, date_codes, number_codes, text_cells
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.encoding import encode
+from dpfast.tables.remarks import remarks
 from dpfast.tables.sources import schema_to_discover
 
 SCHEMA = Schema(
@@ -186,6 +187,18 @@ def test_a_number_of_an_undeclared_column_has_the_decimal_mark_of_its_file(write
     assert len(np.unique(codes[0], axis=0)) >= 6
     frame = read_frame(write("x;z\n1,5;a.b\n1.5;k.A.\n"), separator=";", decimal=",")
     assert frame.to_pydict() == {"x": ["1.5", "1?5"], "z": ["a.b", "k.A."]}
+
+
+@pytest.mark.parametrize("share", [1.0, 0.1])
+def test_a_draft_says_that_numbers_with_a_point_are_words_beside_a_decimal_comma(share, write):
+    """They are not taken for numbers of persons, which the draft did once."""
+    cells = [f"{120 + k / 10:.1f}".replace(".", "." if k < 900 * share else ",") for k in range(900)]
+    frame = read_frame(
+        write("\n".join(["x;y", *(f"{x};{k % 2}" for k, x in enumerate(cells * 3))])), separator=";", decimal=","
+    )
+    (remark,) = remarks(Schema.draft(frame, "y"), frame, decimal=",")
+    assert remark.startswith("column 'x' holds numbers with a point, such as '120.0', and the decimal mark is ','")
+    assert remark.endswith(f"{share:.0%} of the values are read as words. Write them with ',' first")
 
 
 def test_a_decimal_comma_holds_beside_units_and_in_declared_columns(write):
