@@ -253,11 +253,11 @@ def _other_ages(batches):
         yield pa.RecordBatch.from_pandas(table, schema=batch.schema)
 
 
-def _rows_twice(batches, task, given):
+def _rows_twice(batches, task, keywords):
     """Run a task twice, as speculation does, and keep what both find."""
     batches = [*batches]
     for _ in range(2):
-        yield from spark_parts._rows(iter(batches), task, given)
+        yield from spark_parts._rows(iter(batches), task, keywords)
 
 
 def _frozen(batches):
