@@ -156,6 +156,7 @@ def _range(const int32_t[::1] scores):
     """Return the lowest and the highest score."""
     cdef size_t n = scores.shape[0]
     cdef int32_t low = 0, high = 0
+    aligned(&scores[0], sizeof(int32_t))
     with nogil:
         dpf_measure_range(&scores[0], n, &low, &high)
     return int(low), int(high)
@@ -224,6 +225,7 @@ def _climb(const int32_t[::1] scores, const int32_t[::1] table, low, high, mass,
     """Return the last threshold from `low` below `high` of at most `mass` units, and what is missing; near to a guess."""
     cdef size_t n = scores.shape[0], size = table.shape[0]
     cdef int64_t threshold, here, more = 0
+    aligned(&table[0], sizeof(int32_t))
     for turn in itertools.count():
         threshold = min(max(guess, low), high - 1)
         with nogil:
