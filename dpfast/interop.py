@@ -290,7 +290,7 @@ def _leaves(graph, forest, start):
     places, below = graph("Concat", *columns, axis=1), None
     for level in reversed(range(forest.depth)):
         nodes = slice((1 << level) - 1, (2 << level) - 1)
-        questions, thresholds = (np.array(each, np.int64)[:, nodes] for each in (forest.questions, forest.thresholds))
+        questions, thresholds = (np.array(each, np.int64)[:, nodes] for each in (forest.asked, forest.thresholds))
         above = graph("Greater", graph("Gather", places, questions, axis=1), thresholds)  # (n, trees, nodes)
         if below is None:
             below = graph.cast(above, "INT64")

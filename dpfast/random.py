@@ -21,14 +21,14 @@ class SystemKeyed:
     Each process has its own key: every draw compares the process, and a forked process gets a new key before its first
     word. Its locks are free there, also those that a thread of its parent held. A copy or an unpickled generator has a
     new key, too, so no two generators share a stream and no stream is stored. A generator that was seeded, set to a
-    state or advanced is no longer secret, and `is_public` is True.
+    state or advanced is no longer secret, and `known` is True.
     """
 
     def __init__(self, key_bytes: int, **options: Any) -> None:
         self._key_bytes, self._options = key_bytes, options
         cipher: Any = super()
         cipher.__init__(key=self._new_key(), **options)
-        self.is_public = False
+        self.known = False
         self._watch = Watch(self)  # type: ignore[arg-type]
         _living.add(self)
 
@@ -46,18 +46,18 @@ class SystemKeyed:
 
     @state.setter
     def state(self, state: Any) -> None:
-        self.is_public = True
+        self.known = True
         self._cipher.state.__set__(self, state)
 
     def seed(self, *args: Any, **kwargs: Any) -> None:
         """Use a seed instead of the key: the stream is known from then on."""
-        self.is_public = True
+        self.known = True
         cipher: Any = super()
         cipher.seed(*args, **kwargs)
 
     def advance(self, *args: Any, **kwargs: Any) -> Any:
         """Move along the stream, to words that may have been drawn before: it is known from then on."""
-        self.is_public = True
+        self.known = True
         cipher: Any = super()
         return cipher.advance(*args, **kwargs)
 
@@ -139,7 +139,7 @@ def generator(random_state: int | np.random.Generator | None = None) -> np.rando
 
 def is_reproducible(rng: np.random.Generator) -> bool:
     """Return whether others may know the stream: not if the key is of the operating system and was never replaced."""
-    return not isinstance(rng.bit_generator, SystemKeyed) or rng.bit_generator.is_public
+    return not isinstance(rng.bit_generator, SystemKeyed) or rng.bit_generator.known
 
 
 def by_instructions() -> bool:

@@ -46,7 +46,6 @@ class Public:
     declared: bool = True  # whether the classes were declared; else they were read off the rows
     others: dict[str, Any] = field(default_factory=dict)  # attributes by their names
     n_units: int | None = None  # under "replace", if the claim protects units
-    n_labelled: int = 0  # rows with a label, which are those that a learner is given: private, and no attribute
 
     def attributes(self) -> dict[str, Any]:
         attributes = {

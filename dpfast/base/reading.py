@@ -259,13 +259,12 @@ class TableReader:
     def open_parts(self, table: Any) -> tuple[Any, Any, Public]:
         """Return the parts of a table that was read, a table of the same form, and what a fit treats as public."""
         parts = table.parts.map(with_image, self._form.rows)
-        sizes = parts.each(_read)
+        widths = parts.each(_read)
         rows = self._form.empty(table.like) if parts.only is None else parts.only.rows
-        if any(width != _width(rows) for _, width in sizes):
+        if any(width != _width(rows) for width in widths):
             raise ValueError("parts of X must have the same columns and types")
         public = public_of(self._form.coded(table.like), table.labels)
-        public.n_rows, public.n_labelled = self._public_rows(table.n), sum(n for n, _ in sizes)
-        public.n_units = self.n_units
+        public.n_rows, public.n_units = self._public_rows(table.n), self.n_units
         if not self._form.several_classes:
             two_classes(table.labels.classes)
         return parts, rows, public
@@ -504,11 +503,11 @@ def sizes_of(form: Any) -> tuple[int, ...] | None:
 
 
 def _read(piece):
-    """Compute the image of a piece; raise an error if the image refuses its rows, or labels are more or fewer."""
+    """Return the width of the image of a piece; refuse rows that have none, and labels that are more or fewer."""
     n = piece.rows.shape[0]
     if len(piece.labels) != n:
         check_consistent_length(np.empty(n), piece.labels)
-    return n, _width(piece.rows)
+    return _width(piece.rows)
 
 
 def _width(rows):

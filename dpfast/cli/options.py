@@ -199,7 +199,7 @@ def _options(kind: Any) -> Iterator[inspect.Parameter]:
 
 
 def _group(kind: Any, values: dict[str, Any]) -> Any:
-    """Return a group of options, whose values are taken out of `given`."""
+    """Return a group of options, whose values are taken out of `values`."""
     hints = get_type_hints(kind)
     return kind(
         **{

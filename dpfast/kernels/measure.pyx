@@ -3,7 +3,6 @@
 A row of score s weighs ``table[s - threshold]`` units: the cap, ``table[0]``, up to the threshold, less above it. The measures
 between one threshold and the next are reached row by row, so that there is one for every total. See csrc/measure.h.
 """
-import itertools
 import math
 
 import numpy as np
@@ -28,6 +27,7 @@ cdef extern from "measure.h" nogil:
 dpf_cpu_share(shared_level())
 
 _COUNTED = 14  # bits of the scores that are counted: counts stay in the nearest caches
+_TURNS = 4 + 35  # guesses of a threshold, and halvings of what is left: scores and levels of a table have 33 bits
 
 
 @of_64_bits
@@ -226,7 +226,7 @@ def _climb(const int32_t[::1] scores, const int32_t[::1] table, low, high, mass,
     cdef size_t n = scores.shape[0], size = table.shape[0]
     cdef int64_t threshold, here, more = 0
     aligned(&table[0], sizeof(int32_t))
-    for turn in itertools.count():
+    for turn in range(_TURNS):
         threshold = min(max(guess, low), high - 1)
         with nogil:
             here = dpf_measure_total(&scores[0], n, &table[0], size, threshold, &more)
@@ -234,6 +234,7 @@ def _climb(const int32_t[::1] scores, const int32_t[::1] table, low, high, mass,
             return int(threshold), mass - here
         low, high = (low, int(threshold)) if mass < here else (int(threshold) + 1, high)
         guess = threshold + (mass - here) // more if more and turn < 4 else (low + high) // 2
+    raise ValueError("scores must stay as they are while they are read")
 
 
 def add(int32_t[::1] scores, const int8_t[::1] signs, const float[::1] margins, float unit):

@@ -242,7 +242,7 @@ def _furthest(model, own, names):
             furthest += np.ptp(weights[:, start : start + pair.size], axis=1)
         start += pair.size
     forest = getattr(model, "trees_", None)
-    for questions, size in () if forest is None else zip(forest.questions, forest.sizes, strict=True):
+    for questions, size in () if forest is None else zip(forest.asked, forest.sizes, strict=True):
         if at & {forest.orders[order][0] for order in questions}:
             furthest += np.ptp(weights[:, start : start + size], axis=1)
         start += size

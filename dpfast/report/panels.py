@@ -193,7 +193,7 @@ def _trees(model) -> Iterable[str]:
     all_leaves = leaves(model)
     yield "<h2>What columns add together</h2>"
     yield (
-        f'<p class="soft">Beside its columns, the score has {len(model.trees_.questions):,} trees, drawn at random '
+        f'<p class="soft">Beside its columns, the score has {len(model.trees_.asked):,} trees, drawn at random '
         "from what was released. Each adds a number for the combination of values that a row has. "
         f"{_pairs_of_trees(model)}"
     )
@@ -212,7 +212,7 @@ def _trees(model) -> Iterable[str]:
 def _pairs_of_trees(model):
     """Return which columns most trees ask together, as a sentence; nothing if no tree asks two."""
     forest, columns = model.trees_, code_columns(model) or ()
-    questions = ({forest.orders[order][0] for order in tree} for tree in forest.questions)
+    questions = ({forest.orders[order][0] for order in tree} for tree in forest.asked)
     counts = Counter(pair for tree in questions for pair in combinations(sorted(tree), 2))
     most = sorted(counts.items(), key=lambda each: (-each[1], each[0]))[:_TOGETHER]
     pairs = [f"{columns[a].name} and {columns[b].name} (in {n:,})" for (a, b), n in most]

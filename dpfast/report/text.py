@@ -51,7 +51,7 @@ def _by_leaf(model):
     if getattr(model, "trees_", None) is None:
         return
     all_leaves = leaves(model)
-    yield f"{len(model.trees_.questions)} random trees of depth {model.trees_.depth} add what columns say together" + (
+    yield f"{len(model.trees_.asked)} random trees of depth {model.trees_.depth} add what columns say together" + (
         "; no single leaf is clear of noise" if not all_leaves else ":"
     )
     for leaf in all_leaves[:_MOST_LEAVES]:

@@ -67,7 +67,7 @@ def leaves(model: Any) -> list[Leaf]:
     forest, columns = getattr(model, "trees_", None), code_columns(model)
     if forest is None or columns is None:
         return []
-    trees, size = len(forest.questions), forest.sizes[0]
+    trees, size = len(forest.asked), forest.sizes[0]
     start = sum(each.size for each in (*columns, *getattr(model, "interactions_", ())))
     labels = model.classes_ if len(model.coef_) > 1 else model.classes_[1:]
     shape = trees, size
@@ -90,7 +90,7 @@ def _conditions(forest, t, leaf, columns):
     node = 0
     for level in reversed(range(forest.depth)):
         yes = leaf >> level & 1
-        column, places = forest.orders[forest.questions[t][node]]
+        column, places = forest.orders[forest.asked[t][node]]
         above = np.array(places) > forest.thresholds[t][node]
         left[column] = left.get(column, np.ones(len(places), bool)) & (above if yes else ~above)
         node = 2 * node + 1 + yes

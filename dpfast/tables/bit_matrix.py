@@ -277,9 +277,9 @@ def _as_bits(values, names=None):
     return ones
 
 
-def _places(X, columns):
+def _places(X, entries):
     """Return the row pointers and the indices of the chosen stored entries of a sparse matrix."""
-    return np.concatenate([[0], np.cumsum(columns)])[X.indptr], X.indices[columns]
+    return np.concatenate([[0], np.cumsum(entries)])[X.indptr], X.indices[entries]
 
 
 def _frame_values(X, block):

@@ -50,7 +50,7 @@ import pyarrow.compute as pc
 from dpfast.kernels import cells, texts
 from dpfast.kernels.own import frozen
 from dpfast.tables.dates import days_of, may_be_date
-from dpfast.tables.forms import NUMBER, number_of
+from dpfast.tables.forms import NUMBER, begins_with_money, number_of
 
 MARKS = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "none", "<NA>", "NaT", "?", "-")
 LABEL_MARKS = tuple(mark for mark in MARKS if mark not in ("None", "none", "-"))
@@ -266,7 +266,12 @@ def _distinct_cells(array: pa.Array) -> tuple[np.ndarray, list[str]]:
         of_kind = kinds == texts.NUMBER
         codes[of_kind] = number_codes(_floats(array.filter(pa.array(of_kind)).cast(pa.float64())))
     if some[texts.FORM] or some[texts.NAMED]:
-        _read(codes, array, kinds >= texts.NAMED, _numbers_in_a_form)
+        numbers = kinds == texts.FORM
+        if some[texts.NAMED]:
+            of_kind = kinds == texts.NAMED
+            numbers[of_kind] = [*map(begins_with_money, array.filter(pa.array(of_kind)).to_pylist())]
+        if numbers.any():
+            _read(codes, array, numbers, _numbers_in_a_form)
         _read(codes, array, (codes == MISSING) & (kinds >= texts.NAMED), _dates_in_a_form)
     left = (codes == MISSING) & (kinds != texts.MISSING)
     if not left.any():

@@ -173,7 +173,7 @@ def counts_by_class(counts: Mapping[str, Any], classes: np.ndarray) -> Counter:
 
 
 def other_label(rows_of_labels: Mapping[str, float], classes: np.ndarray) -> Any:
-    """Return the class that replaces other labels: OTHER_LABEL, or the most frequent one of `found`, rows by class."""
+    """Return the class that replaces other labels: OTHER_LABEL, or the most frequent one, by the rows of each."""
     most = OTHER_LABEL if OTHER_LABEL in rows_of_labels else max(rows_of_labels, key=lambda text: rows_of_labels[text])
     return next(each for each in classes.tolist() if text_of(each) == most)
 

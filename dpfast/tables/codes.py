@@ -369,7 +369,7 @@ class CodeRows:
         for j, places in forest.orders:
             if j >= len(self.sizes) or len(places) != self.sizes[j]:
                 raise ValueError(f"column {j} of X has other codes than the model's")
-        leaves = np.empty((len(forest.questions), self.shape[0]), np.uint8)
+        leaves = np.empty((len(forest.asked), self.shape[0]), np.uint8)
 
         def walk(part):
             rows, columns = part

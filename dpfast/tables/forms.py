@@ -81,14 +81,14 @@ _TWO.append("([0-9]{1,2}) ?h ?([0-9]{2})")
 _AMOUNTS = rf"{_PLAIN}|{_BOTH}|{_THOUSANDS}|[0-9]{{1,3}},[0-9]{{3}}"
 _NEGATIVE = rf"(?:{_CURRENCY}{_BLANK})?\((?:{_CURRENCY}{_BLANK})?(?:{_AMOUNTS})(?:{_BLANK}(?:%|{_CURRENCY}))?\)"
 _NEGATIVE += rf"(?:{_BLANK}(?:%|{_CURRENCY}))?"
-_ABOUT = rf"[~\x{{2248}}]{_BLANK}(?:{_PLAIN}|{_SIGNED}|{_SIZED})"
-# for Arrow, whose regular expressions are those of RE2
-NUMBER = rf"^(?:{_SIGNED}|{_NEGATIVE}|{_TIME}|{_DURATION}|{_ISO_DURATION}|{_INTERVAL}|{_COMPASS}|{_SIZED}|{_ABOUT}"
-NUMBER += rf"|{'|'.join(_TWO)})$"
+_ABOUT = rf"[~\x{{2248}}]{_BLANK}"
+# for Arrow, whose regular expressions are those of RE2, and compiled anew for each column: a longer one takes longer
+NUMBER = rf"^(?:(?:{_ABOUT})?(?:{_SIGNED}|{_SIZED})|{_ABOUT}(?:{_PLAIN})|{_NEGATIVE}|{_TIME}|{_DURATION}"
+NUMBER += rf"|{_ISO_DURATION}|{_INTERVAL}|{_COMPASS}|{'|'.join(_TWO)})$"
 _WITH_COMMA = r"[0-9]{1,3}(?:\.[0-9]{3})+(?:,[0-9]*)?|[0-9]+,[0-9]*"
 _LATER = rf"[-{_MINUS}]|{_BLANK}(?:{_UNIT}|{_CURRENCY})|{_LONE}| ?[NSEW]|[kKmMbB]|[bm]n|{_THOUSAND}"
 # numbers by themselves or in such a form, whose decimal mark is a comma, with three digits after each point
-COMMA = rf"^\s*(?:[~\x{{2248}}]{_BLANK})?[-+({_MINUS}]{{0,2}}(?:{_CURRENCY}{_BLANK})?[-+({_MINUS}]{{0,2}}"
+COMMA = rf"^\s*(?:{_ABOUT})?[-+({_MINUS}]{{0,2}}(?:{_CURRENCY}{_BLANK})?[-+({_MINUS}]{{0,2}}"
 COMMA += rf"(?:{_WITH_COMMA})(?:{_LATER})?\)?(?:{_BLANK}(?:%|{_CURRENCY}))?\s*$"
 _CLOCK = re.compile(r"([0-9]{1,4})(?::([0-9]{2})(?::([0-9.]+))?(?:[^0-9:]*/.*)?)?(?: ?([apAP])\.?[mM]\.?)?")
 _DAYS = re.compile(r"([-+]?[0-9]+) days?,? ([-+]?)([0-9]{1,2}):([0-9]{2}):([0-9.]+)")
@@ -104,6 +104,11 @@ _SIZE = re.compile(
 _POWERS = {"k": 3, "t": 3, "m": 6, "b": 9}
 _COUNTED = [*zip(map(re.compile, _TWO), [*(how_many for *_, how_many in _PAIRS), 60], strict=True)]
 NAN = float("nan")
+
+
+def begins_with_money(text: str) -> bool:
+    """Return whether a text begins with a currency; one that begins with a letter matches NUMBER only if it does."""
+    return _MONEY.match(text) is not None
 
 
 def number_of(text: str) -> float:

@@ -52,7 +52,7 @@ def unit_rows(X, *, fit_intercept=False, normalize=False):
 def unit_products(X, coef, intercept, **options):
     """Return (<x, coef> + intercept) over the length of each row x: float64, shape (n,).
 
-    `given` are the arguments of `unit_rows`, which scale a row by the inverse of its length.
+    `options` are the arguments of `unit_rows`, which scale a row by the inverse of its length.
     """
     rows, unit = unit_rows(X, **options), reals.norm(np.append(coef, intercept)) or 1.0
     products = row_products(X, coef / unit) + intercept / unit  # with large coefficients, those of long rows overflow

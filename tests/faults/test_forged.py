@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="a
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_forged_model_is_loaded_or_refused_quickly_in_little_memory(kind, tmp_path, many):
-    tally, wrong = run([kind], many(12, 2000), 20261128, tmp_path)
+    tally, wrong = run([kind], many(25, 2000), 20261128, tmp_path)
     assert not wrong, "\n".join(wrong)
     assert tally["refused"]
 

@@ -158,11 +158,11 @@ TABLES = {  # a table and its labels, and the same labels beside other rows
 }
 
 
+@pytest.mark.parametrize("engine", [Reread, Added])
 @pytest.mark.parametrize("parts", ["different parts", "equal parts"])
 @pytest.mark.parametrize("kind", TABLES)
-def test_a_part_that_is_read_again_with_other_rows_is_an_error_at_any_time(kind, parts):
-    """Also if only the features are others, and if equal parts are changed alike; each kind with both engines."""
-    engine = (Reread, Added)[([*TABLES].index(kind) + (parts == "equal parts")) % 2]
+def test_a_part_that_is_read_again_with_other_rows_is_an_error_at_any_time(kind, parts, engine):
+    """Also if only the features are others, and if equal parts are changed alike."""
     rng = np.random.default_rng(0)
     X = rng.random((40, 2))
     X = np.concatenate([X, X]) if parts == "equal parts" else np.concatenate([X, rng.random((40, 2))])

@@ -393,7 +393,7 @@ def test_labels_that_were_not_found_are_a_line_and_the_pairs_that_trees_ask_are_
     (line,) = [each for each in lines_of(page, "the classes") if each[0] == "any other label"]
     _, low, high = interval(line[2].split(", learned as ")[0])
     assert low <= 600 / N <= high
-    asked = [{model.trees_.orders[order][0] for order in tree} for tree in model.trees_.questions]
+    asked = [{model.trees_.orders[order][0] for order in tree} for tree in model.trees_.asked]
     for first, second, trees in re.findall(r"(\w) and (\w) \(in (\d+)\)", text_of(page)):
         assert sum({"abc".index(first), "abc".index(second)} <= each for each in asked) == int(trees)
     assert "Most trees ask together: " in page

@@ -2,12 +2,15 @@ import datetime as dt
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dpfast.kernels.texts import NAMED, kinds
 from dpfast.tables.arrow import cells
 from dpfast.tables.cells import (
+    _MARKS,
     DATES,
     FIXED,
     MISSING,
@@ -16,6 +19,7 @@ from dpfast.tables.cells import (
     SURVEYED_MISSING,
     SURVEYED_NUMBERS,
     ZERO,
+    _text_buffers,
     compact_cells,
     date_codes,
     expand_cells,
@@ -28,6 +32,7 @@ from dpfast.tables.cells import (
     text_cells,
 )
 from dpfast.tables.discovered import places_of
+from dpfast.tables.forms import NUMBER, begins_with_money
 
 TEXT = pa.large_string()
 
@@ -262,6 +267,64 @@ def test_forms_that_mean_the_same_everywhere_are_read_by_the_cell_alone(text):
         expected = FIXED + words.index(text)
     assert codes[1] == expected
     assert (text in words) == (text in WORDS)
+
+
+PIECES = (
+    *(
+        "~",
+        "\u2248",
+        "+",
+        "-",
+        "\u2212",
+        "\u2013",
+        "$",
+        "\u20ac",
+        "\xa3",
+        "\u20b9",
+        " ",
+        "\xa0",
+        ".",
+        ",",
+        "(",
+        ")",
+        "[",
+        "%",
+    ),
+    *(
+        "'",
+        '"',
+        ":",
+        "EUR",
+        "CHF",
+        "US$",
+        "R$",
+        "kr",
+        "kr.",
+        "Rs",
+        "z\u0142",
+        "K\u010d",
+        "kg",
+        "m2",
+        "g",
+        "h",
+        "k",
+        "K",
+        "m",
+    ),
+    *("bn", " million", "P", "T", "D", "H", "ft", "in", "N", "W", "am", "pm", "days", "min", "inf", "05", "1", "12"),
+    *("1,234", "1.234", ",5", ".5", "1,234.5", "1.234,56"),
+)
+
+
+def test_a_number_that_begins_with_a_letter_begins_with_a_currency(rng):
+    """So other words need not be compared with the long pattern of numbers."""
+    joined = ["".join(rng.choice(PIECES, rng.integers(1, 7))).strip() for _ in range(20_000)]
+    array = pa.array(joined, TEXT)
+    named = kinds(*_text_buffers(array), _MARKS)[0] == NAMED
+    numbers = pc.match_substring_regex(array, NUMBER).to_numpy(zero_copy_only=False)
+    found = [text for text, number in zip(joined, named & numbers, strict=True) if number]
+    assert len(found) > 50
+    assert all(map(begins_with_money, found))
 
 
 @pytest.mark.parametrize(

@@ -21,11 +21,13 @@ from dpfast.testing import check_private_estimator, checks
 
 LEARNERS = {
     "boosted": dpfast.BoostedHalfspaceClassifier(n_rounds=3, density=0.9),
+    "finite class": dpfast.FiniteClassLearner(),
     "finite class with probabilities": dpfast.FiniteClassLearner(probability_share=0.1),
     "halfspace": dpfast.HalfspaceClassifier(n_rounds=3),
     "linear learner": dpfast.LinearLearner(),
     "list": dpfast.DecisionListClassifier(threshold=0.5, max_rules=4),
     "net": dpfast.NetHalfspaceClassifier(n_components=2, net_radius=0.5),
+    "net with probabilities": dpfast.NetHalfspaceClassifier(n_components=2, net_radius=0.5, probability_share=0.1),
     "projected": dpfast.ProjectedHalfspaceClassifier(n_rounds=3),
     "projected to few components": dpfast.ProjectedHalfspaceClassifier(n_components=2, n_rounds=3),
     "winnow": dpfast.DPWinnowClassifier(n_updates=3),

@@ -112,7 +112,7 @@ class AdditiveModel(Model):
                 (row - dot(of_rows, row)).take(column, out=values[k, j], mode="clip")
             start += size
         if self.trees is not None:
-            together = {self.trees.orders[order][0] for tree in self.trees.questions for order in tree}
+            together = {self.trees.orders[order][0] for tree in self.trees.asked for order in tree}
             joint["trees"] = tuple(names[j] for j in sorted(together))
             mean = np.array([dot(shares[start:], row[start:]) if shares is not None else 0.0 for row in self.coef])
             # what is left of the score: trees add the more exactly, as scores are rounded

@@ -46,10 +46,7 @@ class FewScores:
         self._table, self._step = round_coefficients(coef, np.array([0, *ends]))
         self._trees, self._constant = trees, intercept.astype(np.float32)
         cells = zip(pairs, starts[len(sizes) :, 0].tolist(), strict=False)
-        first, second = (
-            [],
-            [],
-        )  # for each pair, the entry of its first cell in the group of a code, and what is beyond it
+        first, second = [], []  # of each pair: the entry where the cells of a group begin, and the places from there
         for pair, start in cells:
             one, other = (np.array(group, np.int64) for group in pair.groups)
             first.append((pair.columns[0], start + one * pair.shape[1]))

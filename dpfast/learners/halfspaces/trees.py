@@ -77,7 +77,7 @@ class Forest:
     """
 
     orders: tuple[tuple[int, tuple[int, ...]], ...]
-    questions: tuple[tuple[int, ...], ...]
+    asked: tuple[tuple[int, ...], ...]
     thresholds: tuple[tuple[int, ...], ...]
 
     def __getstate__(self) -> dict[str, Any]:
@@ -86,12 +86,12 @@ class Forest:
     @property
     def depth(self) -> int:
         """Return the number of questions that lead to a leaf."""
-        return len(self.questions[0]).bit_length()
+        return len(self.asked[0]).bit_length()
 
     @property
     def sizes(self) -> list[int]:
         """Return the number of leaves of each tree."""
-        return [1 << self.depth] * len(self.questions)
+        return [1 << self.depth] * len(self.asked)
 
     def leaves(self, columns: Any) -> np.ndarray:
         """Return the leaf of each row in each tree: uint8, shape (trees, n), from columns of places by order."""
@@ -105,13 +105,13 @@ class Forest:
     @cached_property
     def _nodes(self) -> tuple[np.ndarray, np.ndarray]:
         """Return `asked` and `thresholds` as the kernel takes them."""
-        return frozen(np.array(self.questions, np.uint32)), frozen(np.array(self.thresholds, np.uint8))
+        return frozen(np.array(self.asked, np.uint32)), frozen(np.array(self.thresholds, np.uint8))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the content of a file, for `read_forest`."""
         return {
             "orders": [{"column": column, "places": list(places)} for column, places in self.orders],
-            "asked": [list(each) for each in self.questions],
+            "asked": [list(each) for each in self.asked],
             "thresholds": [list(each) for each in self.thresholds],
         }
 

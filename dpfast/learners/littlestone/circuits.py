@@ -21,34 +21,34 @@ class Circuits:
         self._search, self._astray, self._most = search, astray, most
         self._memo = {}
 
-    def robust(self, members, t, required=0):
-        """Return whether it is proved that no m questions, none of them in `kept`, leave a dimension below t."""
+    def robust(self, members, t, excluded=0):
+        """Return whether it is proved that no m questions, none of them in `excluded`, leave a dimension below t."""
         size = members.bit_count()
         if size < 1 << t:
             return False
-        key = members, t, required
+        key = members, t, excluded
         if key not in self._memo:
-            self._memo[key] = self._stays(members, t, required) if t < 2 else self._pack(members, t, required)
+            self._memo[key] = self._stays(members, t, excluded) if t < 2 else self._pack(members, t, excluded)
         return self._memo[key]
 
-    def _stays(self, members, t, required):
+    def _stays(self, members, t, excluded):
         """Return, for t = 0 or 1, whether any m questions leave more than t members."""
         self._search.spend(1 + (members.bit_count() >> 3))
-        sizes = sorted((members & others).bit_count() for x, others in self._astray.items() if not required >> x & 1)
+        sizes = sorted((members & others).bit_count() for x, others in self._astray.items() if not excluded >> x & 1)
         if members.bit_count() - sum(sizes[max(0, len(sizes) - self._most) :]) > t:
             return True
-        used, apart = required, 0
-        for points in sorted((self._points(member, required) for member in bits_of(members)), key=int.bit_count):
-            if not points & used & ~required:
+        used, apart = excluded, 0
+        for points in sorted((self._points(member, excluded) for member in bits_of(members)), key=int.bit_count):
+            if not points & used & ~excluded:
                 used, apart = used | points, apart + 1
                 if apart > self._most + t:
                     return True
         return False
 
-    def _pack(self, members, t, required):
+    def _pack(self, members, t, excluded):
         used, number = 0, 0
         while number <= self._most:
-            circuit = self.circuit(members, t, used, required)
+            circuit = self.circuit(members, t, used, excluded)
             if circuit is None:
                 return False
             if not circuit:
@@ -59,21 +59,21 @@ class Circuits:
                 return False
         return True
 
-    def circuit(self, members, t, used, required=0):
-        """Return a small circuit without the points `used`, as bits, or None; points in `kept` are never asked."""
+    def circuit(self, members, t, used, excluded=0):
+        """Return a small circuit without the points `used`, as bits, or None; points in `excluded` are never asked."""
         if t < 2:
-            return self._pair(members, t, used, required)
+            return self._pair(members, t, used, excluded)
         best = None
         for a, one, zero in self._search.sides(members):
-            own = 0 if a not in self._astray or required >> a & 1 else 1 << a
+            own = 0 if a not in self._astray or excluded >> a & 1 else 1 << a
             if used & own:
                 continue
             if min(one.bit_count(), zero.bit_count()) < 1 << (t - 1):
                 break  # points are sorted by how evenly they split
             circuit = own
             for side in sorted((one, zero), key=int.bit_count):
-                if not self.robust(side, t - 1, required | own):
-                    more = self.circuit(side, t - 1, used, required | own)
+                if not self.robust(side, t - 1, excluded | own):
+                    more = self.circuit(side, t - 1, used, excluded | own)
                     if more is None:
                         circuit = None
                         break
@@ -84,12 +84,12 @@ class Circuits:
                     break
         return best
 
-    def _pair(self, members, t, used, required):
+    def _pair(self, members, t, used, excluded):
         """Return, for t = 0 or 1, the points that remove one of t + 1 members."""
-        if self.robust(members, t, required):
+        if self.robust(members, t, excluded):
             return 0
         self._search.spend(1 + (members.bit_count() >> 3))
-        sets = (self._points(member, required) for member in bits_of(members))
+        sets = (self._points(member, excluded) for member in bits_of(members))
         sets = sorted((points for points in sets if not points & used), key=int.bit_count)
         if len(sets) <= t:
             return None
@@ -97,12 +97,12 @@ class Circuits:
             return sets[0]
         return min((first | second for i, first in enumerate(sets[:3]) for second in sets[i + 1 :]), key=int.bit_count)
 
-    def _points(self, member, required):
+    def _points(self, member, excluded):
         points = self._memo.get(member)
         if points is None:
             points = sum(1 << x for x, others in self._astray.items() if others >> member & 1)
             self._memo[member] = points
-        return points & ~required
+        return points & ~excluded
 
 
 def bits_of(number):

@@ -153,11 +153,11 @@ class Search:
             return None
         return self._search_hitting_set(members, top, astray, frozenset(), most)
 
-    def _search_hitting_set(self, members, top, astray, required, most):
-        """Return at most so many points outside of `kept` that meet every circuit of the members."""
+    def _search_hitting_set(self, members, top, astray, excluded, most):
+        """Return at most so many points outside of `excluded` that meet every circuit of the members."""
         if self.dimension(members) < top:
             return []
-        sizes = [part.bit_count() for x, each in astray.items() if x not in required and (part := each & members)]
+        sizes = [part.bit_count() for x, each in astray.items() if x not in excluded and (part := each & members)]
         if most == 0 or not self._may_shrink(members, top, sorted(sizes)[-most:]):
             return None
         circuit, disjoint, rest = None, 0, members
@@ -165,23 +165,23 @@ class Search:
             disjoint += 1
             if disjoint > most:
                 return None
-            points = self._circuit(rest, top, astray, required)
+            points = self._circuit(rest, top, astray, excluded)
             if not points:
                 return None
             circuit = points if circuit is None or len(points) < len(circuit) else circuit
             for x in points:
                 rest &= ~astray[x]
         for x in sorted(circuit, key=lambda x: -(astray[x] & members).bit_count()):
-            deeper = self._search_hitting_set(members & ~astray[x], top, astray, required, most - 1)
+            deeper = self._search_hitting_set(members & ~astray[x], top, astray, excluded, most - 1)
             if deeper is not None:
                 return [x, *deeper]
-            required |= {x}
+            excluded |= {x}
         return None
 
-    def _circuit(self, members, top, astray, required):
-        """Return few points outside of `kept` that keep the dimension unless they are asked for."""
+    def _circuit(self, members, top, astray, excluded):
+        """Return few points outside of `excluded` that keep the dimension unless they are asked for."""
         points = []
-        for x in sorted(astray.keys() - required, key=lambda x: (-(astray[x] & members).bit_count(), x)):
+        for x in sorted(astray.keys() - excluded, key=lambda x: (-(astray[x] & members).bit_count(), x)):
             fewer = members & ~astray[x]
             self.spend()
             if fewer.bit_count() >> top and self.dimension(fewer) == top:

@@ -39,13 +39,13 @@ def grown(rng, trees=7, depth=3, classes=1):
 
 def walked(forest, codes):
     """The leaf of each row in each tree, by the questions one after another: shape (trees, n)."""
-    found = np.zeros((len(forest.questions), len(codes)), np.int64)
+    found = np.zeros((len(forest.asked), len(codes)), np.int64)
     for t, i in np.ndindex(*found.shape):
         q = 0
-        while q < len(forest.questions[t]):
-            column, places = forest.orders[forest.questions[t][q]]
+        while q < len(forest.asked[t]):
+            column, places = forest.orders[forest.asked[t][q]]
             q = 2 * q + 1 + (places[codes[i, column]] > forest.thresholds[t][q])
-        found[t, i] = q - len(forest.questions[t])
+        found[t, i] = q - len(forest.asked[t])
     return found
 
 
@@ -85,7 +85,7 @@ def test_columns_whose_terms_are_large_are_asked_about_more_often(rng):
     coef = np.zeros((sum(SIZES), 1))
     coef[SIZES[0] : SIZES[0] + SIZES[1]] = np.arange(12)[:, np.newaxis]
     forest, _ = grow(opening(rng), coef, 100, 3, rng)
-    asked = [forest.orders[order][0] for tree in forest.questions for order in tree]
+    asked = [forest.orders[order][0] for tree in forest.asked for order in tree]
     assert 0.75 < np.mean(np.array(asked) == 1) < 0.95  # 1.05 of 1.2
     assert set(asked) == {0, 1, 2, 3}
 
@@ -109,13 +109,13 @@ def test_half_of_the_nodes_ask_about_partners_of_chosen_pairs(classes, rng):
     told = opening(rng)
     wide = Opening(told.n, told.sizes, (*told.counts, np.full(6, told.n / 6)), (*told.ranks, None))
     forest, _ = grow(wide, coef, 1000, 3, rng, [(0, 2)])
-    asked = np.array([[forest.orders[order][0] for order in tree] for tree in forest.questions])
+    asked = np.array([[forest.orders[order][0] for order in tree] for tree in forest.asked])
     assert set(asked.ravel()) == {0, 1, 2, 3}
     assert 0.4 < np.isin(asked, [0, 2]).mean() < 0.65
     below = asked[:, 1][asked[:, 0] == 0]
     assert 0.4 < (below == 2).mean() < 0.65  # the partner of what the root asks about
     alone, _ = grow(told, coef[: sum(SIZES)], 200, 3, rng, [])
-    assert np.isin([[alone.orders[order][0] for order in tree] for tree in alone.questions], [0, 2]).mean() < 0.2
+    assert np.isin([[alone.orders[order][0] for order in tree] for tree in alone.asked], [0, 2]).mean() < 0.2
 
 
 def test_pairs_and_trees_are_learned_together_saved_and_shown(rng, tmp_path):
