@@ -116,7 +116,8 @@ def _cells(values: Any) -> list | None:
 def _is_plain(dtype: Any) -> bool:
     """Return whether cells of this type of numpy or pandas are floats, integers, truth values, texts or objects."""
     if isinstance(dtype, np.dtype):
-        return dtype.kind == "O" or (_is_number(dtype) and dtype.itemsize <= 8 and dtype.isnative)
+        halves = dtype == np.float16  # which versions of Arrow read or refuse, as columns
+        return dtype.kind == "O" or (_is_number(dtype) and dtype.itemsize <= 8 and dtype.isnative and not halves)
     categories = getattr(dtype, "categories", None)
     return type(dtype).__name__ == "StringDtype" or (categories is not None and categories.inferred_type == "string")
 
