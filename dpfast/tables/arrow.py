@@ -19,6 +19,7 @@ from dpfast.tables.arrow_types import (
     DAY_TYPES,
     NUMBER_TYPES,
     TIME_TYPES,
+    are_plain_numbers,
     as_ordinary,
     reads_of,
     seconds_or_hours,
@@ -26,6 +27,7 @@ from dpfast.tables.arrow_types import (
 )
 from dpfast.tables.cells import (
     FIXED,
+    MISSING,
     all_numbers,
     compact_cells,
     date_codes,
@@ -43,6 +45,7 @@ from dpfast.tables.words import Words
 _TEXT = pa.large_string()
 _BLOCK = 1 << 17  # cells whose words are collected together
 _BLANKS = " \t"  # allowed around a number, in files too
+Block = tuple[np.ndarray | None, np.ndarray, list]  # of cells: see `CellStore`
 
 
 class Frame:
@@ -92,9 +95,9 @@ class Frame:
             )
         return lengths[self.names[0]] if lengths else 0
 
-    def column(self, name: str) -> pa.Array:
-        """Return one whole column; NaN of pandas and numpy are nulls."""
-        return _in_one_chunk(self._stored_column(name))
+    def column(self, name: str, nan_is_null: bool = True) -> pa.Array:
+        """Return one whole column; NaN of pandas and numpy are nulls, or may stay NaN, which takes less time."""
+        return _in_one_chunk(self._stored_column(name, nan_is_null))
 
     def stored(self, name: str) -> Any:
         """Return one column as the table has it."""
@@ -125,7 +128,9 @@ class Frame:
         `dpfast.tables.objects.identity`. The identities are distinct.
         """
         if not self.is_untyped(name):
-            return identities(name, _in_one_chunk(self._stored_column(name)), marks)
+            stored = self.stored(name)
+            array = _distinct_texts(stored) if type(stored) is np.ndarray and stored.dtype.kind == "U" else None
+            return identities(name, self.column(name) if array is None else array, marks)
         values = list(self._table[name])
         if (array := array_of_one_type(values)) is not None:
             return identities(name, array, marks)
@@ -139,10 +144,12 @@ class Frame:
         stored = self._stored_column(name)
         return [partial(lambda rows: _in_one_chunk(stored[rows]), rows) for rows in slices(self.n, size)]
 
-    def _stored_column(self, name: str) -> pa.Array | pa.ChunkedArray:
+    def _stored_column(self, name: str, nan_is_null: bool = True) -> pa.Array | pa.ChunkedArray:
         if isinstance(self._table, pa.Table | pa.RecordBatch):
             return self._table.column(name)
-        values = without_byte_order(self._table[name])
+        if are_plain_numbers(values := self._table[name]):
+            return pa.array(np.asarray(values), from_pandas=nan_is_null)
+        values = without_byte_order(values)
         if isinstance(values, pa.Array | pa.ChunkedArray):
             return values
         if hasattr(values, "sparse"):
@@ -156,14 +163,29 @@ class Frame:
             array_of(name, categories)  # refuses several kinds
         if hasattr(storage := getattr(values, "array", None), "__arrow_array__"):
             values = storage  # which Arrow takes from a series after it has asked that for other things
-        elif storage is not None and isinstance(values.dtype, np.dtype) and values.dtype.kind in "biuf":
-            values = np.asarray(values)
         try:
             return _in_one_chunk(pa.array(values, from_pandas=True))
         except (pa.ArrowException, TypeError, ValueError, OverflowError):
             raise Fault(
                 name, f"holds values that a table does not, {values.dtype}; make them numbers, texts or dates"
             ) from None
+
+
+def _distinct_texts(texts: np.ndarray) -> pa.DictionaryArray | None:
+    """Return an array of numpy's texts by its distinct ones, or None if it is of a kind that Arrow reads one by one.
+
+    Texts of numpy have one length, with zeros behind them, so that equal ones have equal bytes.
+    """
+    if texts.ndim != 1 or not texts.itemsize:
+        return None
+    texts = np.ascontiguousarray(texts, texts.dtype.newbyteorder("="))
+    kind, buffers = pa.binary(texts.itemsize), [None, pa.py_buffer(texts)]
+    array = pa.FixedSizeBinaryArray.from_buffers(kind, len(texts), buffers).dictionary_encode()
+    distinct = np.frombuffer(array.dictionary.buffers()[1] or b"", texts.dtype, len(array.dictionary))
+    try:
+        return pa.DictionaryArray.from_arrays(array.indices, pa.array(distinct.tolist(), _TEXT))
+    except (pa.ArrowException, ValueError):
+        return None  # a surrogate by itself, which is refused where all are read
 
 
 def header_of(table: Any) -> dict[str, pa.DataType]:
@@ -287,14 +309,15 @@ def _as_text_cells(array, marks):
     return _without(array, marks)
 
 
-def blocks_of_cells(name: str, array: pa.Array, marks: tuple = ()) -> Iterator[tuple[np.ndarray, list]]:
-    """Yield the result of `cells` block by block, each block with its own words."""
+def blocks_of_cells(name: str, array: pa.Array, marks: tuple = ()) -> Iterator[Block]:
+    """Yield the cells of a column of text block by block, each block with its own words, as `CellStore` takes them."""
     reads_of(name, array.type)  # refuses invalid types before the first block is read
 
     def block(start):
         part = array.slice(start, _BLOCK)
         many = pa.types.is_dictionary(part.type) and len(part.dictionary) > _BLOCK
-        return cells(name, part.dictionary_decode() if many else part, marks)
+        index, codes, words = distinct_cells(name, part.dictionary_decode() if many else part, marks)
+        return None if index is None else indices(index), codes, words
 
     return map(block, range(0, len(array), _BLOCK))
 
@@ -492,33 +515,40 @@ class TextStore:
 class CellStore:
     """Store of codes of cells (`dpfast.tables.cells`): in few bytes, and the words separately.
 
-    Code FIXED + k stands for word k of `words`.
+    Code FIXED + k stands for word k of `words`. Cells are added in blocks: the place of each cell among some codes, -1
+    of a missing one, or None if they are those of the cells in their order; the codes; and the words among them.
     """
 
     def __init__(self, storage: Callable):
         self._codes, self.words = IntegerStore(storage, _widen_cells), Words(storage)
 
-    def append(self, cells: Iterable[tuple[np.ndarray, list]]) -> None:
-        """Append blocks of the codes of some cells, and of the words that codes from FIXED on stand for."""
-        for codes, words in cells:
+    def append(self, cells: Iterable[Block]) -> None:
+        """Append blocks of some cells, and of the words that codes from FIXED on stand for."""
+        for index, codes, words in cells:
+            rows = None if index is None else np.bincount(index + 1, minlength=len(codes) + 1)[1:]
+            if rows is not None:  # of each code; where there is none, nobody has the word
+                codes = np.where(rows, codes, MISSING)
             if words:
                 local = np.maximum(codes, FIXED - 1)  # the last code before those of words stands for all others
                 local -= FIXED - 1
-                numbers = self.words.append(words, np.bincount(local, minlength=len(words) + 1)[1:])
+                counts = np.bincount(local, rows, len(words) + 1)[1:].astype(np.int64)
+                numbers = self.words.append(words, counts)
                 if not np.array_equal(numbers, np.arange(len(words))):  # as they are for the first block
                     is_word = codes >= FIXED
                     codes = codes.copy()
                     codes[is_word] = FIXED + numbers[local[is_word] - 1]
-            if len(codes):
+            if index is not None and len(index):
+                self._codes.append(compact_cells(np.append(codes, MISSING)).take(index, mode="wrap"))
+            elif len(codes) and index is None:
                 self._codes.append(compact_cells(codes))
 
-    def pick_cells(self, rows: Any) -> Iterator[tuple[np.ndarray, list]]:
+    def pick_cells(self, rows: Any) -> Iterator[Block]:
         """Return blocks of the cells that a mask or a slice picks, as `append` takes them."""
         codes, first = self.codes(rows), 0
         for words in self.words.blocks():
             beyond = codes >= FIXED + first + len(words)
             block, codes = np.split(codes, [int(np.argmax(beyond)) if beyond.any() else len(codes)])
-            yield np.where(block >= FIXED, block - first, block) if first else block, words
+            yield None, np.where(block >= FIXED, block - first, block) if first else block, words
             first += len(words)
 
     def codes(self, rows: Any) -> np.ndarray:

@@ -19,6 +19,7 @@ _PERIOD, _INTERVAL = "pandas.period", "pandas.interval"
 _CALENDAR = pa.month_day_nano_interval()
 _TEXT = pa.large_string()
 _DAYS_OF_MONTH = 30
+_WIDTHS = {"i": (1, 2, 4, 8), "u": (1, 2, 4, 8), "f": (4, 8), "b": (1,)}  # bytes of numbers that Arrow takes
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
@@ -124,3 +125,14 @@ def without_byte_order(values: Any) -> Any:
     if isinstance(dtype, np.dtype) and dtype.kind in "iufmMU" and not dtype.isnative:
         return np.asarray(values).astype(dtype.newbyteorder("="))
     return values
+
+
+def are_plain_numbers(values: Any) -> bool:
+    """Return whether this is an array of one dimension or a series of pandas with numbers that Arrow takes as they are.
+
+    Halves are not among them: whether Arrow reads them depends on its version.
+    """
+    dtype = getattr(values, "dtype", None)
+    if not isinstance(dtype, np.dtype) or dtype.itemsize not in _WIDTHS.get(dtype.kind, ()):
+        return False
+    return dtype.isnative and (hasattr(values, "iloc") or type(values) is np.ndarray) and values.ndim == 1

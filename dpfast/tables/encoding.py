@@ -114,7 +114,7 @@ class Encoding:
         except Fault as fault:
             raise self._with_row(fault, None) from None
         try:
-            arrays = (frame.column(reader.column.name) for reader in self._readers)
+            arrays = (frame.column(reader.column.name, reader.nan_is_null) for reader in self._readers)
             parts = [
                 reader(array if rows is None else array.take(pa.array(rows)))
                 for reader, array in zip(self._readers, arrays, strict=True)
@@ -337,6 +337,8 @@ class _Reader:
     `made` has the columns of codes; it is empty if something has to be discovered, and images are stored meanwhile.
     """
 
+    nan_is_null = True  # which Arrow then finds in one more pass
+
     def __init__(self, column, marks=()):
         self.column, self.marks = column, marks
         self.code_columns = () if column.to_find else column.code_columns()
@@ -352,6 +354,8 @@ class _Reader:
 
 
 class _Numbers(_Reader):
+    nan_is_null = False
+
     def image(self, array):
         values = numbers(self.column.name, array, self.marks)
         self.refuse_missing(np.isnan(values))
@@ -424,6 +428,10 @@ class _Days(_Reader):
 class _Cells(_Reader):
     """The image is codes of cells and the words among them; of a column to be discovered, blocks of these."""
 
+    def __init__(self, column, marks=()):
+        super().__init__(column, marks)
+        self.nan_is_null = column.reads in ("date", "text")
+
     def __call__(self, array):
         if not self.code_columns:
             return [self.image(array)]
@@ -440,8 +448,8 @@ class _Cells(_Reader):
         if reads == "text":
             return (blocks_of_cells if self.column.to_find else cells)(name, array, self.marks)
         values = days(name, array, None, self.marks) if reads == "date" else numbers(name, array, self.marks)
-        image = (date_codes if reads == "date" else number_codes)(values), []
-        return [image] if self.column.to_find else image
+        codes = (date_codes if reads == "date" else number_codes)(values)
+        return [(None, codes, [])] if self.column.to_find else (codes, [])
 
     def codes(self, code, image):
         cells, words = image

@@ -11,7 +11,8 @@ from dpfast.tables import Category
 from dpfast.tables.arrow import Fault, Frame, days, numbers, texts
 from dpfast.tables.arrow import cells as discovered_cells
 from dpfast.tables.cells import FIXED
-from dpfast.tables.encoding import encode
+from dpfast.tables.discovered import Discovered
+from dpfast.tables.encoding import Encoding, encode
 
 EVENING = datetime(2020, 1, 31, 23, tzinfo=UTC)
 
@@ -128,3 +129,42 @@ def test_chunks_whose_dictionaries_together_have_more_values_than_their_indices_
     ]
     codes = encode(pa.table({"c": pa.chunked_array(chunks)}), Schema([Category("c", ["v1", "v101", "v299"])])).toarray()
     assert codes[[0, 1, 101, 299]].ravel().tolist() == [3, 0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        *(["yes", "no", "", "yes"], ["n/a", "b ", " b", "None"], [], ["é", "😀", "é"], ["a\0", "a"], ["\0n1", "1"]),
+        *(["a" * 70, "a" * 69, "a" * 70], [""]),
+    ],
+)
+def test_texts_of_numpy_have_the_identities_that_they_have_as_objects(cells):
+    array = np.array(cells, "U70")
+    for some in (array, array[::-1], array.astype(">U70")):
+        index, names = Frame({"y": some}).identities("y", ("None",))
+        of_each = [None if k < 0 else names[k] for k in index.tolist()]
+        index, names = Frame({"y": some.astype(object)}).identities("y", ("None",))
+        assert of_each == [None if k < 0 else names[k] for k in index.tolist()]
+
+
+def test_a_lone_surrogate_among_texts_of_numpy_is_refused():
+    with pytest.raises(Fault, match="values that a table does not"):
+        Frame({"y": np.array(["a", "\ud800"])}).identities("y")
+
+
+@pytest.mark.parametrize("dtype", ["<f8", "<f4", ">f8", "<f2"])
+def test_numbers_that_may_stay_nan_are_those_of_a_column_with_nulls(dtype):
+    values = np.array([1.5, np.nan, -np.inf, 0.0], dtype)
+    for table in ({"x": values}, pd.DataFrame({"x": values}), {"x": np.repeat(values, 2)[::2]}):
+        frame = Frame(table)
+        assert frame.column("x").null_count == 1
+        np.testing.assert_array_equal(numbers("x", frame.column("x", nan_is_null=False)), values.astype(np.float64))
+
+
+def test_a_word_of_a_dictionary_that_no_row_has_is_not_kept():
+    frame = pd.DataFrame({"c": pd.Categorical.from_codes([0, 2, -1, 0], ["a", "b", "c"])})
+    encoding = Encoding(Schema([Discovered("c")]))
+    for _ in range(2):
+        encoding.add(frame)
+    assert encoding.counts().words == [{"a": 4, "c": 2}]
+    assert encoding.counts().fixed[0].tolist()[-1] == 2
