@@ -50,9 +50,10 @@ import pyarrow.compute as pc
 from dpfast.kernels import cells, texts
 from dpfast.kernels.own import frozen
 from dpfast.tables.dates import days_of, may_be_date
-from dpfast.tables.forms import NUMBER, begins_with_money, number_of
+from dpfast.tables.forms import NUMBER, begins_with_money, in_latin_digits, number_of
 
 MARKS = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "none", "<NA>", "NaT", "?", "-")
+MARKS += ("\\N", "#N/A", "#NA", "NAN", "-nan", "-NaN")  # of databases, spreadsheets and C
 LABEL_MARKS = tuple(mark for mark in MARKS if mark not in ("None", "none", "-"))
 _BITS = cells.BITS  # of mantissa
 _LEAST, _MOST = cells.LEAST_POWER, cells.MOST_POWER  # powers of two
@@ -276,10 +277,23 @@ def _distinct_cells(array: pa.Array) -> tuple[np.ndarray, list[str]]:
     left = (codes == MISSING) & (kinds != texts.MISSING)
     if not left.any():
         return codes, []
+    words = (array if left.all() else array.filter(pa.array(left))).to_pylist()
+    found = _in_other_digits(words)
     place: dict[str, int] = {}
-    words = map(shorten, (array if left.all() else array.filter(pa.array(left))).to_pylist())
-    codes[left] = [FIXED + place.setdefault(word, len(place)) for word in words]
+    codes[left] = [
+        FIXED + place.setdefault(shorten(word), len(place)) if code is None else code
+        for word, code in zip(words, found, strict=True)
+    ]
     return codes, [*place]
+
+
+def _in_other_digits(words: list[str]) -> list[int | None]:
+    """Return the codes of numbers and dates in digits of other scripts, None for other words."""
+    written = [in_latin_digits(word) for word in words]
+    if not any(written):
+        return [None] * len(words)
+    codes, _ = _distinct_cells(pa.array(written, _TEXT))
+    return [None if text is None or code >= FIXED else code for text, code in zip(written, codes.tolist(), strict=True)]
 
 
 def _text_buffers(array: pa.Array) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:

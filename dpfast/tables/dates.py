@@ -3,7 +3,7 @@
 Only forms that mean the same in every country are read here; the order of the numbers in 01/05/2020, 01-05-20 and
 5.1.20 has to be declared. Weekdays before a date and times of day in or after it do not count.
 
-*Days.* 31.12.2020 and 31.12.20; 2020/12/31, 2020.12.31 and 2020-1-5; 5 January 2020, 05-Jan-2020, 05-Jan-20, 05Jan2020
+*Days.* 31.12.2020, 31. 12. 2020 and 31.12.20; 2020/12/31, 2020.12.31, 2020. 12. 31. and 2020-1-5; 2020\u5e7412\u670831\u65e5; 5 January 2020, 05-Jan-2020, 05-Jan-20, 05Jan2020
 and 5 de enero de 2020; Jan 05, 2020; 2020-Jan-05; 20200105T1030.
 
 *Longer times* have the date on which they begin: 2020-03, 03/2020, Mar 2020 and Mar-20 are months, and so is 2020m3 of
@@ -84,7 +84,8 @@ _NAME = rf"{_LETTER}{{3,10}}"
 _USUAL = "(?:1[89]|2[01])[0-9]{2}"  # years beside nothing but a month, since other numbers are rather codes
 _YEAR = "'?(?:[0-9]{4}|[0-9]{2})"
 _TEXTS = (  # dates without time and weekday
-    r"[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4}|[0-9]{2}\.[0-9]{2}\.[0-9]{2}|[0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}",
+    r"[0-9]{1,2}\. ?[0-9]{1,2}\. ?[0-9]{4}|[0-9]{2}\.[0-9]{2}\.[0-9]{2}|[0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}",
+    r"[0-9]{4}\. ?[0-9]{1,2}\. ?[0-9]{1,2}\.?|[0-9]{4}[年년] ?[0-9]{1,2}[月월](?: ?[0-9]{1,2}[日일])?",
     rf"[0-9]{{1,2}}(?:st|nd|rd|th|er)?[. /-]{{0,2}}(?:de |of )?{_NAME}[., /-]{{0,2}}(?:de )?{_YEAR}",
     rf"{_NAME}\.?[ -][0-9]{{1,2}}(?:st|nd|rd|th)?(?:,? ?|[ -])[0-9]{{4}}|{_NAME}\.? [0-9]{{1,2}}, '?[0-9]{{2}}",
     rf"{_NAME}\.?(?: |, |-| de )[0-9]{{4}}|{_NAME}(?:-| ?')[0-9]{{2}}",
@@ -105,7 +106,10 @@ _LETTERS, _NTH = f"({_NAME})", "(?:st|nd|rd|th|er)?"
 _READ = [  # what is read of a text in small letters without time and weekday: year, and what comes after it
     (re.compile(pattern), order)
     for pattern, order in (
-        (r"([0-9]{1,2})\.([0-9]{1,2})\.([0-9]{4}|[0-9]{2})", "dmy"),
+        (r"([0-9]{1,2})\. ?([0-9]{1,2})\. ?([0-9]{4}|[0-9]{2})", "dmy"),
+        (r"([0-9]{4})\. ?([0-9]{1,2})\. ?([0-9]{1,2})\.?", "ymd"),
+        (r"([0-9]{4})[年년] ?([0-9]{1,2})[月월] ?([0-9]{1,2})[日일]", "ymd"),
+        (r"([0-9]{4})[年년] ?([0-9]{1,2})[月월]", "ym"),
         (r"([0-9]{4})[-/.]([0-9]{1,2})[-/.]([0-9]{1,2})", "ymd"),
         (
             rf"([0-9]{{1,2}}){_NTH}[. /-]{{0,2}}(?:de |of )?{_LETTERS}[., /-]{{0,2}}(?:de )?'?([0-9]{{4}}|[0-9]{{2}})",

@@ -216,7 +216,7 @@ def test_every_day_of_a_year_has_one_date_in_every_form():
 
 
 def test_names_of_months_are_letters_and_digits_are_those_of_ascii():
-    texts = ["3 §§§§ 2020", "3 May٢ 2020", "2020may\uff11\uff12", "§§, 3 May 2020", "3 août 2020", "mié, 3 May 2020"]
+    texts = ["3 §§§§ 2020", "3 May٢ 2020", "2020may1\uff1f", "§§, 3 May 2020", "3 août 2020", "mié, 3 May 2020"]
     codes, words = text_cells(pa.array(texts, TEXT))
     assert words == texts[:4]
     assert (codes[4:] < FIXED).all()
