@@ -8,7 +8,7 @@ import numpy as np
 from dpfast.accounting.claims.spend import DiscoveryWarning, warn
 from dpfast.base.others import has_others, share_in_words
 from dpfast.tables.discovered import Discovered
-from dpfast.tables.naming import NAMELESS, alike, listed, suggests_person
+from dpfast.tables.naming import NAMELESS, alike, listed, repeats_label, suggests_person
 
 WITHOUT_LABEL = "Rows without a label (an empty cell, NA, NULL or ?), if any, were left out."
 MOST_NOTES = 10  # lines that are printed
@@ -36,6 +36,7 @@ def notes_of(model: Any, rows_per_unit: int | None = None) -> Iterator[str]:
     if encoder is not None:
         yield from _of_columns(encoder)
         names = encoder.schema_.names
+        yield from _of_label_twice(encoder.schema_.label, names)
     yield from _of_units(rows_per_unit, names, getattr(encoder, "_persons", ()))
 
 
@@ -91,8 +92,8 @@ def _of_columns(encoder):
         )
     if nameless := [column.name for column in columns if NAMELESS.fullmatch(column.name)]:
         yield (
-            f"{listed(nameless)} had no name. If it numbers the rows, as an index does, leave it out: --ignore "
-            f"{nameless[0]!r}, or drop it."
+            f"{listed(nameless)} had no name. A column that numbers the rows, as an index does, is to be left out: "
+            f"--ignore {nameless[0]!r}, or drop it."
         )
     texts = {column.name for column in columns if any(each.values for each in column.code_columns())}
     beside = " These may be rare words, or numbers and dates among words."
@@ -103,6 +104,15 @@ def _of_columns(encoder):
                 f"{how} cells of {listed(rest)} hold nothing that was discovered, and share a few codes.{may} Declare "
                 "the range or the values in a schema, or give more rows or a larger epsilon."
             )
+
+
+def _of_label_twice(label, names):
+    """Yield which columns have the name of the label, and may hold it once more."""
+    if label is not None and (twice := [name for name in names if repeats_label(str(name), label.name)]):
+        yield (
+            f"{listed(twice)} has the name of the label, {label.name!r}. If it holds the same, the model only copies "
+            f"it: leave it out: --ignore {twice[0]!r}, or drop it."
+        )
 
 
 def warn_of_lost(model: Any) -> None:

@@ -52,8 +52,10 @@ from dpfast.kernels.own import frozen
 from dpfast.tables.dates import days_of, may_be_date
 from dpfast.tables.forms import NUMBER, begins_with_money, in_latin_digits, number_of
 
-MARKS = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "none", "<NA>", "NaT", "?", "-")
-MARKS += ("\\N", "#N/A", "#NA", "NAN", "-nan", "-NaN")  # of databases, spreadsheets and C
+MARKS = (
+    *("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "none", "<NA>", "NaT", "?", "-"),
+    *("\\N", "#N/A", "#NA", "NAN", "-nan", "-NaN"),  # of databases, spreadsheets and C
+)
 LABEL_MARKS = tuple(mark for mark in MARKS if mark not in ("None", "none", "-"))
 _BITS = cells.BITS  # of mantissa
 _LEAST, _MOST = cells.LEAST_POWER, cells.MOST_POWER  # powers of two

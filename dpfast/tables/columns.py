@@ -5,6 +5,7 @@ A field that is `None` is not declared: it is discovered privately (`dpfast.Tabl
 
 import math
 import operator
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields, replace
 from datetime import date
@@ -24,6 +25,7 @@ MOST_CODES = 1 << 16  # of a column, including missing and other
 SPACINGS = ("equal", "logarithmic", "quantiles", "fine", "mixed")
 _UNTIL_ZERO = {"fine": fine_cuts, "mixed": mixed_edges}  # spacings that are narrower near 0
 PARTS = ("age", "weekday", "month")
+_WHOLE_TRUTH = re.compile(r"[01]\.0*|\.0+")  # 0 or 1 as a number with a decimal point
 _TRUTHS = {"false": 0, "0": 0, "true": 1, "1": 1}
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _MONTHS = (
@@ -352,7 +354,8 @@ def _place(text, names):
 
 
 def _truth(text):
-    return _TRUTHS.get(text.strip().lower())
+    text = text.strip().lower()
+    return _TRUTHS.get(text.rstrip("0").rstrip(".") or "0" if _WHOLE_TRUTH.fullmatch(text) else text)
 
 
 def first_repeated(names):

@@ -3,8 +3,9 @@
 Only forms that mean the same in every country are read here; the order of the numbers in 01/05/2020, 01-05-20 and
 5.1.20 has to be declared. Weekdays before a date and times of day in or after it do not count.
 
-*Days.* 31.12.2020, 31. 12. 2020 and 31.12.20; 2020/12/31, 2020.12.31, 2020. 12. 31. and 2020-1-5; 2020\u5e7412\u670831\u65e5; 5 January 2020, 05-Jan-2020, 05-Jan-20, 05Jan2020
-and 5 de enero de 2020; Jan 05, 2020; 2020-Jan-05; 20200105T1030.
+*Days.* 31.12.2020, 31. 12. 2020 and 31.12.20; 2020/12/31, 2020.12.31, 2020. 12. 31. and 2020-1-5;
+2020\u5e7412\u670831\u65e5; 5 January 2020, 05-Jan-2020, 05-Jan-20, 05Jan2020 and 5 de enero de 2020; Jan 05, 2020;
+2020-Jan-05; 20200105T1030.
 
 *Longer times* have the date on which they begin: 2020-03, 03/2020, Mar 2020 and Mar-20 are months, and so is 2020m3 of
 Stata and Eurostat; 2020-H1 and H1 2020 are half years, 2020-Q1, Q1 2020 and 1Q20 quarters, 2020-W05 and 2020-W05-2

@@ -21,7 +21,27 @@ from dpfast.tables.naming import listed, not_there, suggests_person
 from dpfast.tables.objects import Fault
 
 # what a draft takes for missing if it occurs
-MARKS = ("", " ", "?", "-", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "<NA>", "NaT", "\\N", "#N/A", "#NA", "NAN", "-nan", "-NaN")
+MARKS = (
+    "",
+    " ",
+    "?",
+    "-",
+    "NA",
+    "N/A",
+    "n/a",
+    "NaN",
+    "nan",
+    "NULL",
+    "null",
+    "<NA>",
+    "NaT",
+    "\\N",
+    "#N/A",
+    "#NA",
+    "NAN",
+    "-nan",
+    "-NaN",
+)
 MOST_VALUES = 1000  # of a category in a draft; a column with more is left out
 FORMATS = (  # of dates; None is YYYY-MM-DD. Two digits of a year come first, as four would be read of them, too
     *(None, "%d.%m.%y", "%d.%m.%Y", "%d/%m/%y", "%m/%d/%y", "%d-%m-%y", "%m-%d-%y"),
@@ -179,13 +199,14 @@ def _numeric(name, values):
 
 
 def _suggest_number(name, values):
-    """Return a column of numbers, or of dates if all of them are such as 20201231."""
+    """Return a column of numbers, or of dates if all of them are such as 20201231 or 20201231103000."""
     whole = values[np.isfinite(values)]
-    low, high = (10_000 * year for year in _YEARS_OF_DATES)
-    if len(whole) and whole.min() >= low and whole.max() < high and (whole == np.rint(whole)).all():
-        written = pa.array(np.unique(whole).astype(np.int64)).cast(pa.string())
-        with suppress(Fault):
-            return _date(name, written, "%Y%m%d", ())
+    for format, places in (("%Y%m%d", 10**4), ("%Y%m%d%H%M", 10**8), ("%Y%m%d%H%M%S", 10**10)):
+        low, high = (places * year for year in _YEARS_OF_DATES)
+        if len(whole) and whole.min() >= low and whole.max() < high and (whole == np.rint(whole)).all():
+            written = pa.array(np.unique(whole).astype(np.int64)).cast(pa.string())
+            with suppress(Fault):
+                return _date(name, written, format, ())
     return _numeric(name, values)
 
 

@@ -16,8 +16,12 @@ _PERSON = (
 _CODE = "ids?|no|nr|num|number|key|code|uuid|guid|names?|hash|ref|identifier|nummer|numero"
 _SUGGESTS = re.compile(
     rf".*\b({_PERSON}) (.* )?({_CODE})( .*)?|(id )?({_PERSON})(id)?"
-    r"|.*\b(ssn|email|iban|passport|username|surname|mrn|usubjid|subjid|nhs|nino|pesel|personnummer|pid)\b.*"
+    r"|.*\b(ssn|e ?mail|iban|passport|username|surname|mrn|usubjid|subjid|nhs|nino|pesel|personnummer|pid|imei|imsi"
+    r"|msisdn|aadhaar|cpf|curp|kennzeichen|nachname|vorname|(sozial)?versicherungsnummer|personalnummer|matrikelnummer"
+    r"|steuernummer|(telefon|handy)nummer|(full|first|last|family|given) name|((license|licence|number) plate)"
+    r"|(tele|mobile )?phone (no|nr|num|number)|mobile (no|nr|num|number)|(device|cookie|tax) id)\b.*"
 )
+_MAY_SUGGEST = re.compile(r".*\b(names?|(tele)?phone|tel|telefon|mobile|handy|fax|plate|vin|ip|login|device)")
 _FLAG = re.compile(
     r"(has|have|had|is|was|with|without|valid|verified|no|num|number|count|n|opt|opted|allow|allows)\b.*"
 )
@@ -64,6 +68,20 @@ def suggests_person(name: str) -> bool:
     """Return whether the name of a column, such as "patient_id", suggests that it says whose a row is."""
     words = " ".join(_words_of(name))
     return _SUGGESTS.fullmatch(words) is not None and not _FLAG.fullmatch(words)
+
+
+def may_suggest_person(name: str) -> bool:
+    """Return whether the name of a column, such as "phone", may suggest it of values that are as many as persons."""
+    words = " ".join(_words_of(name))
+    return _MAY_SUGGEST.fullmatch(words) is not None and not _FLAG.fullmatch(words)
+
+
+def repeats_label(name: str, label: str) -> bool:
+    """Return whether a column has the name of the label, as readers write it of a second column of this name."""
+    return (
+        name != label
+        and re.fullmatch(rf"{re.escape(label.strip())}\s*( \([0-9]+\)|\.[0-9]+)?", name.strip()) is not None
+    )
 
 
 def suggests_code(name: str) -> bool:

@@ -28,7 +28,15 @@ from dpfast.tables.drafts import (
     values_to_look_at,
 )
 from dpfast.tables.labels import missing_labels
-from dpfast.tables.naming import NAMELESS, alike, listed, suggests_code, suggests_person
+from dpfast.tables.naming import (
+    NAMELESS,
+    alike,
+    listed,
+    may_suggest_person,
+    repeats_label,
+    suggests_code,
+    suggests_person,
+)
 
 MOST_ODD = 3  # texts in a column of numbers that may mark missing values
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,([0-9]{1,2}|[0-9]{4,})")  # not a separator of thousands
@@ -48,6 +56,27 @@ _PAIR = re.compile(r"[0-9]+(?:[.,][0-9]+)?\s?[-/x\xd7:'\u2013\u2032\xb1]\s?[0-9]
 _FRACTION = re.compile(r"(?<![\d.,])\d+[.,]\d+(?![\d.,])")  # and no address such as 10.0.0.1
 _POINTED = re.compile(r"[+-]?[0-9]*[?][0-9]+")  # a number with a point, as it is read from a file with a decimal comma
 _CLOCK = re.compile(r"[0-9]{1,4}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?")
+_WITH_BLANKS = re.compile(r"(?=(.*\d){4})[\w+()/.-]+( [\w+()/.-]+){1,3}")  # a code such as +49 170 1234567
+_LONG_CODE = re.compile(r"[A-Z]?[0-9]{5,}[A-Z]?")
+_SEVERAL = re.compile(r"[^;|,]*[^\d;|,][^;|,]*([;|,])")  # answers, and what divides them
+_MOST_ANSWERS = 30
+_ENDINGS = (
+    "s",
+    "e",
+    "n",
+    "es",
+    "en",
+    "r",
+    "rs",
+    "our",
+    "ours",
+    "ear",
+    "ears",
+    "ay",
+    "ays",
+)  # of units that mean the same
+_NO_UNITS = {*"NSWEkKMB", "bn", "mn", "am", "pm", "AM", "PM", "a.m.", "p.m."}  # of the compass, thousands and a clock
+_SECONDS = (9.4e8, 2.1e9)  # since 1970, from 1999 to 2036
 _LIMIT = re.compile(r"[<>\u2264\u2265]=?\s?[0-9].*")
 
 
@@ -119,6 +148,7 @@ def remarks(schema: Any, table: Any, missing: Sequence[str] = (), decimal: str =
                 f"{what} differ only in capitals, blanks or the form of a number: {listed(same)}. If they mean the "
                 "same, write them alike first"
             )
+    found += _remarks_on_names(frame, schema, label)
     if label is not None and label in frame.names:
         index, _ = texts(label, frame.column(label), missing_labels(schema.label.classes, schema.missing_values))
         if lacking := int((index < 0).sum()):
@@ -140,10 +170,13 @@ def remarks(schema: Any, table: Any, missing: Sequence[str] = (), decimal: str =
                     'amounts, declare them: kind = "category", with their values'
                 )
                 continue
-        elif more := _of_words(words, decimal, name in dates):
+        elif more := (None if suggests_person(name) else _of_words(words, decimal, name in dates)):
             found.append(f"column {name!r} {more}")
             continue
         if name in dates:
+            continue
+        if more := _times_since_1970(name, values):
+            found.append(more)
             continue
         if (values is None or (values == np.rint(values)).all()) and (
             more := _remark_on_codes(name, array, words, schema)
@@ -163,15 +196,46 @@ def remarks(schema: Any, table: Any, missing: Sequence[str] = (), decimal: str =
     return found
 
 
+def _remarks_on_names(frame, schema, label):
+    """Return texts about columns that hold the label once more, by their names, and about those of a single value."""
+    found = [
+        f"column {name!r} has the name of the label. If it holds the same, a model only copies it: leave it out: "
+        f"--ignore {name!r}"
+        for name in frame.names
+        if label is not None and repeats_label(name, label)
+    ]
+    counts = {name: pc.count_distinct(frame.column(name).slice(0, LOOK)).as_py() for name in schema.ignore}
+    if single := [repr(name) for name, count in counts.items() if count <= 1]:
+        found.append(f"columns with one value or none are left out: {listed(single)}")
+    return found
+
+
+def _times_since_1970(name, values):
+    """Return what to do about whole numbers that may be seconds or milliseconds since 1970; None if they are none."""
+    if values is None or len(values) <= FEW or not (values == np.rint(values)).all():
+        return None
+    for unit, per_second in (("seconds", 1), ("milliseconds", 1000)):
+        low, high = values.min() / per_second, values.max() / per_second
+        if _SECONDS[0] <= low < high <= _SECONDS[1] and not (suggests_person(name) or suggests_code(name)):
+            days = [str(np.datetime64(int(each), "s").astype("M8[D]")) for each in (low, high)]
+            return (
+                f"column {name!r} has numbers that would be {days[0]} to {days[1]} as {unit} since 1970. If they are "
+                f'times, declare kind = "date", format = "{unit}"'
+            )
+    return None
+
+
 def _remark_on_codes(name, array, words, schema):
     """Return what to do about a column with very many different values, or None; only codes may say whose a row is."""
     n_cells, different = len(array) - array.null_count, pc.count_distinct(array).as_py()
     unique = n_cells > FEW and different > NEARLY * n_cells
     how = "is different in nearly every row" if unique else f"has {different:,} different values in {n_cells:,} rows"
     ignore = f"--ignore {name!r}"
+    persons = f". If it says whose a row is, --unit {name!r} protects persons instead"
     counts = pc.value_counts(array.drop_null()).field("counts").to_numpy()
     words = () if all(map(_is_number, words)) else words
-    is_code = suggests_person(name) or suggests_code(name) or (unique and _are_codes(words))
+    is_named = suggests_person(name) or (bool(len(words)) and may_suggest_person(name))
+    is_code = is_named or suggests_code(name) or (unique and _are_codes(words))
     is_code = is_code or _repeats_like_persons(array, words, counts)
     if unique and NAMELESS.fullmatch(name):
         return f"column {name!r} {how} and has no name, as an index has none: leave it out: {ignore}"
@@ -184,12 +248,29 @@ def _remark_on_codes(name, array, words, schema):
             f"--rows-per-unit {many}. If it is left out instead ({ignore}), rows of one person are protected one by one"
         )
     if unique and not len(words):
-        return f"column {name!r} {how}. If it is a code and no amount, leave it out: {ignore}"
+        return f"column {name!r} {how}. If it is a code and no amount, leave it out: {ignore}{persons}"
     if unique or (name in schema.ignore and different > MOST_VALUES):
         return (
-            f"column {name!r} {how}, and few of them can be discovered. If they are of no use, leave it out: {ignore}"
+            f"column {name!r} {how}, and few of them can be discovered. If they are of no use, leave it out: "
+            f"{ignore}{persons}"
         )
-    return None
+    return _several_answers(name, words)
+
+
+def _several_answers(name, words):
+    """Return what to do about cells such as "car;bike", of which each combination is a value of its own; else None."""
+    marks = Counter(match[1] for word in words if (match := _SEVERAL.match(word)))
+    if len(words) <= MOST_ODD or not marks or 2 * marks.total() < len(words):
+        return None
+    mark = marks.most_common(1)[0][0]
+    answers = {each.strip() for word in words for each in word.split(mark)}
+    if not len(answers) < min(len(words), _MOST_ANSWERS):
+        return None
+    several = next(word for word in words if mark in word)
+    return (
+        f"column {name!r} holds several answers in a cell, such as {several!r}, and each combination is a value of its "
+        f"own: make a column of 0 and 1 of each answer first, as by str.get_dummies({mark!r}) of pandas"
+    )
 
 
 def _repeats_like_persons(array, words, counts):
@@ -202,7 +283,9 @@ def _repeats_like_persons(array, words, counts):
         return False
     if len(words):
         fractions = sum(map(bool, map(_FRACTION.search, words)))
-        return 2 * fractions < len(words) and not any(re.search(r"\s", word) for word in words)
+        return 2 * fractions < len(words) and all(
+            _WITH_BLANKS.fullmatch(word) or not re.search(r"\s", word) for word in words
+        )
     if is_text(array.type) and not pc.all(pc.match_substring_regex(array, r"^\s*[0-9]*\s*$")).as_py():
         return False
     try:
@@ -227,6 +310,11 @@ def _of_words(words, decimal, read):
     Without it the column is `read` as it is meant.
     """
     left = read_as_words(words)
+    if units := _different_units(words, left):
+        return (
+            f"holds numbers in several units, such as {units[0]!r} and {units[1]!r}, and units do not count: write all "
+            "of them in one unit first"
+        )
     if len({word.count(":") for word in words if _CLOCK.fullmatch(word)}) > 1 and sum(
         map(bool, map(_CLOCK.fullmatch, words))
     ) > NEARLY * len(words):
@@ -252,7 +340,7 @@ def _of_words(words, decimal, read):
         return f"holds numbers of which {share} are read as words, such as {amount!r}: {cure}"
     beside = [(each["before"] or each["unit"] or "") for word in words if (each := _WITH_UNIT.fullmatch(word))]
     units = Counter(filter(None, beside))
-    amounts = all(beside) or (
+    amounts = (all(beside) and not all(map(_LONG_CODE.fullmatch, words))) or (
         len(left) > MOST_ODD and (not all(map(str.isalpha, units)) or any(map(_FRACTION.search, words)))
     )  # and no codes, nor numbers beside a few odd texts
     if len(words) > FEW and amounts and 0 < len(units) <= MOST_ODD and (amount := _first(words, left, _WITH_UNIT)):
@@ -265,6 +353,19 @@ def _of_words(words, decimal, read):
     if not read and len(words) > FEW and (pair := _first(words, left, _PAIR)):
         return f"holds two numbers in a cell, such as {pair!r}, which are read as words: make two columns of them first"
     return None
+
+
+def _different_units(words, left):
+    """Return a number in each unit of those that are read without them, if there are several that differ in meaning."""
+    read, units = {*words} - {*left}, {}
+    for word in words:
+        if (match := _WITH_UNIT.fullmatch(word)) and match["unit"] and match["unit"] not in _NO_UNITS and word in read:
+            units.setdefault(match["unit"].lower(), word)
+    different: list[str] = []
+    for unit in sorted(units, key=len):
+        if not any(unit[:-1] == each[:-1] or unit.removeprefix(each) in _ENDINGS for each in different):
+            different.append(unit)
+    return [units[unit] for unit in different] if len(different) > 1 else []
 
 
 def _first(words, left, form):

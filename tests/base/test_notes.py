@@ -71,10 +71,19 @@ def test_a_column_that_suggests_persons_is_said_once_unless_persons_are_protecte
 
 def test_names_of_columns_that_suggest_persons():
     yes = "patient_id patientId PassengerId customerID client user userid email account_number customer_name SSN"
-    yes += " Patienten_Nr KundenNummer id_cliente persona"
+    yes += " Patienten_Nr KundenNummer id_cliente persona e-mail E_Mail_Adresse Mobile_No phone_number full_name IMEI"
+    yes += " licensePlate Kennzeichen Sozialversicherungsnummer"
     no = "age income job members students_total account_balance member_since name id place covid x1 bank_account"
+    no += " phone phone_brand plate"
     assert [name for name in yes.split() if not suggests_person(name)] == []
     assert [name for name in [*no.split(), "", "1"] if suggests_person(name)] == []
+
+
+def test_a_second_column_of_the_labels_name_is_said(table):
+    rows = table.assign(**{"y.1": table.y})
+    model = dpfast.HalfspaceClassifier(random_state=0).fit(rows, "y")
+    (note,) = [note for note in model.notes_ if "name of the label" in note]
+    assert note.startswith("y.1 has the name of the label, 'y'. If it holds the same, the model only copies it")
 
 
 def test_a_column_of_which_little_was_discovered_is_noted(table):

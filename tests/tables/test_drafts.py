@@ -249,12 +249,13 @@ def test_a_draft_asks_whose_rows_they_are_of_codes_and_of_no_times_places_and_am
     draft = Schema.draft(table, "buys")
     assert "patient_id" in draft.ignore
     told = {name: [each for each in remarks(draft, table) if f"'{name}'" in each] for name in table}
-    asked = {name for name, each in told.items() if any("whose a row is" in one for one in each)}
+    asked = {name for name, each in told.items() if any("Does it say whose a row is?" in one for one in each)}
     assert asked == {"patient_id", "id", "tail"}
     assert "one has 2 rows in the median and 2 at most" in told["id"][0]
     assert not told["time"] + told["day"] + told["store_no"]
     assert told["pay"] == [
-        "column 'pay' is different in nearly every row. If it is a code and no amount, leave it out: --ignore 'pay'"
+        "column 'pay' is different in nearly every row. If it is a code and no amount, leave it out: --ignore 'pay'. "
+        "If it says whose a row is, --unit 'pay' protects persons instead"
     ]
     assert "few of them can be discovered. If they are of no use, leave it out" in told["address"][0]
     assert "as an index has none: leave it out" in told["column 1"][0]
@@ -372,3 +373,126 @@ def test_amounts_that_repeat_are_no_persons(rng, values):
     }
     table = pa.table({"has_email_address" if values == "flag" else "x": made[values]})
     assert not any("--unit" in each for each in remarks(Schema.draft(table), table))
+
+
+def codes_of_persons(rng, n=2000):
+    """Columns that say whose a row is, by the name of each: a number of a person for each of 700."""
+    who = rng.integers(0, 700, n).tolist()
+    forms = {
+        "MRN": lambda k: f"{k * 7919 % 10**7:07}",
+        "NHS number": lambda k: f"{400 + k % 100} {k % 900 + 100} {k * 37 % 9000 + 1000}",
+        "e-mail": lambda k: f"u{k}@example.org",
+        "phone": lambda k: f"+49 170 {k * 7717 % 10**7:07}",
+        "Mobile No.": lambda k: 1_700_000_000 + k * 7717 % 10**7,
+        "Kontakt": lambda k: f"0043 664 {k * 7717 % 10**7:07}",
+        "plate": lambda k: f"M-AB {k * 13 % 9999}",
+        "hash": lambda k: f"{k * 99991 * 2**40 % 2**63:016x}",
+        "Name": lambda k: (
+            f"{('Anna', 'Ben', 'Cem')[k % 3]} {('Maier', 'Li')[k % 2]}{'abcdefghijklmnopqrstuvwxyz'[k % 26]}{k}"
+        ),
+        "household": lambda k: k,
+        "VIN": lambda k: f"WVWZZZ1JZ{k:08}",
+        "dni": lambda k: f"{10_000_000 + k * 7}X",
+        "Sozialversicherungsnummer": lambda k: f"{k:04} 010190",
+        "PAN": lambda k: f"ABCDE{k * 13 % 9000 + 1000}F",
+    }
+    return {name: [form(k) for k in who] for name, form in forms.items()}
+
+
+def test_no_column_of_persons_is_proposed_to_be_ignored_without_a_word(rng):
+    columns = codes_of_persons(rng)
+    table = pa.table(columns | {"full name": [f"Person {k}" for k in range(2000)], "z": rng.normal(size=2000)})
+    draft = Schema.draft(table)
+    told = {name: " ".join(each for each in remarks(draft, table) if repr(name) in each) for name in table.column_names}
+    assert {name for name, said in told.items() if "Does it say whose a row is?" in said} == {*columns, "full name"}
+    assert [name for name in draft.ignore if f"--unit {name!r}" not in told[name]] == []
+
+
+def test_flags_amounts_and_notes_are_no_persons(rng):
+    n = 2000
+    table = pa.table(
+        {
+            "is_patient": rng.integers(0, 2, n),
+            "has_email": rng.choice(["yes", "no"], n),
+            "customer_type": rng.choice(["A", "B"], n),
+            "user_count": rng.integers(0, 60, n),
+            "telephone": rng.choice(["yes", "none"], n),
+            "postcode": rng.choice([f"{k:05}" for k in range(80331, 80400)], n),
+            "comment": [f"hm, {k}, I said" if k < 150 else "" for k in rng.integers(0, 600, n)],
+            "balance": rng.normal(0, 999, n).round(2),
+        }
+    )
+    assert [each for each in remarks(Schema.draft(table), table) if "--unit" in each] == []
+
+
+@pytest.mark.parametrize(
+    ("cells", "units"),
+    [
+        (("67 min", "1.5 hours", "2 hours"), True),
+        (("500 mg", "1 g", "0.5 g"), True),
+        (("3 months", "2 years", "1 year"), True),
+        (("900 m", "1.2 km", "1.4 km"), True),
+        (("1 day", "2 days", "3 Days"), False),
+        (("5 Tage", "1 Tag", "2 tag"), False),
+        (("$1.2M", "$300k", "$5k"), False),
+        (("8:30 AM", "1:15 pm", "2 pm"), False),
+        (("48.2082 N", "48.1 N", "-1"), False),
+    ],
+)
+def test_a_draft_tells_of_numbers_in_several_units_which_do_not_count(cells, units):
+    table = {"x": [*cells, *cells] * 30, "z": range(180)}
+    told = [each for each in remarks(Schema.draft(table), table) if "'x'" in each]
+    assert ["several units" in each for each in told] == [True] * units
+
+
+def test_a_draft_tells_of_several_answers_in_a_cell():
+    table = {
+        "owns": ["car;bike", "car", "bike;boat", "", "car;bike;boat"] * 20,
+        "city": ["Ulm, Donau", "Wien", "Graz"] * 33 + ["Linz"],
+    }
+    (told,) = [each for each in remarks(Schema.draft(table), table) if "several answers" in each]
+    assert told.startswith("column 'owns' holds several answers in a cell, such as")
+    assert "str.get_dummies(';')" in told
+
+
+def test_a_draft_knows_stamps_of_date_and_time_and_tells_of_seconds_since_1970(rng):
+    times = np.datetime64("2023-01-01T00:00:00") + rng.integers(0, 10**7, 300).astype("m8[s]")
+    stamps = [str(each).translate(str.maketrans("", "", "-:T")) for each in times]
+    table = pa.table(
+        {
+            "at": [*map(int, stamps)],
+            "text": stamps,
+            "short": [each[:12] for each in stamps],
+            "since": times.astype(int),
+            "ms": times.astype("M8[ms]").astype(int),
+        }
+    )
+    draft = Schema.draft(table)
+    assert [(each.name, each.format, each.low[:4]) for each in draft.columns if each.kind == "date"] == [
+        ("at", "%Y%m%d%H%M%S", "2023"),
+        ("text", "%Y%m%d%H%M%S", "2023"),
+        ("short", "%Y%m%d%H%M", "2023"),
+    ]
+    told = [each for each in remarks(draft, table) if "since 1970" in each]
+    assert [each.rpartition("format = ")[2] for each in told] == ['"seconds"', '"milliseconds"']
+    assert (
+        HalfspaceClassifier(3, schema=draft.confirm(), random_state=0).fit(table, np.arange(300) % 2).coef_ is not None
+    )
+
+
+def test_a_draft_names_columns_of_one_value_and_a_second_column_of_the_label():
+    table = {
+        "y": ["a", "b"] * 30,
+        "y (2)": ["a", "b"] * 30,
+        "always": [2] * 60,
+        "none": [""] * 60,
+        "x": range(60),
+        "y2": [*range(60)],
+    }
+    told = remarks(Schema.draft(table, "y"), table)
+    assert (
+        told[0]
+        == "column 'y (2)' has the name of the label. If it holds the same, a model only copies it: leave it out: "
+        "--ignore 'y (2)'"
+    )
+    assert told[1] == "columns with one value or none are left out: 'always', 'none'"

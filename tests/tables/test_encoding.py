@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dpfast import TableEncoder
 from dpfast.parts.blocks import Spool, Storage
 from dpfast.tables import Boolean, Category, Date, Label, Numeric, Schema
 from dpfast.tables.arrow import ArrayStore, Fault
@@ -118,6 +119,15 @@ def test_truths_are_as_declared():
     np.testing.assert_array_equal(codes({"x": ["yes", " no", "yes"]}, schema), [[1], [0], [1]])
     with pytest.raises(Fault, match="row 2, column 'x' holds a value that is not declared; it is 'no' or 'yes'"):
         codes({"x": ["yes", "maybe"]}, schema)
+
+
+def test_truth_values_may_be_written_as_numbers_with_a_decimal_point():
+    texts = ["1.0", "0.00", " 0. ", "1", "TRUE", "False", ".0"]
+    schema = Schema([Boolean("x")])
+    assert TableEncoder(schema).fit_transform({"x": texts}).column(0).tolist() == [1, 0, 0, 1, 1, 0, 0]
+    for text in ("1.5", "10", "2.0", "00", ".", "1.0.0"):
+        with pytest.raises(ValueError, match="it is true or false"):
+            TableEncoder(schema).fit_transform({"x": [text]})
 
 
 def test_dates_are_written_as_declared():
