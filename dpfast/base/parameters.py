@@ -19,6 +19,7 @@ import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import cache
 from inspect import cleandoc, get_annotations
 from typing import Any, NoReturn, Self, TypeAlias, TypeVar, cast, dataclass_transform
 
@@ -331,6 +332,12 @@ class Parameters:
         A learner whose parameters depend on one another extends this method.
         """
         return cast(Values, self._values())
+
+    @classmethod
+    @cache
+    def _get_param_names(cls) -> list[str]:
+        """Return what scikit-learn reads from the constructor, which it would inspect anew at each `get_params`."""
+        return super()._get_param_names()  # type: ignore[misc]
 
     def __dask_tokenize__(self) -> Any:
         """Return what a pickle holds, for Dask's names of tasks: all that was released, and no private state.

@@ -1,5 +1,6 @@
 import math
 from collections import Counter
+from functools import cache
 
 import numpy as np
 import pytest
@@ -21,11 +22,9 @@ def fixed(count):
 
 
 def word(count, threshold):
-    """The law of what is published of a word: nothing, or its noisy count."""
-    law = fixed(count)
-    values = np.arange(len(law)) - REACH
-    told = np.where(values >= threshold, law, 0.0)
-    return np.append(told, 1 - told.sum() if count else 1.0) if count else np.append(np.zeros(len(law)), 1.0)
+    """The law of what is published of a word: its noisy count from the threshold on, or nothing, which comes last."""
+    published = fixed(count)[REACH + threshold :] * (count > 0)
+    return np.append(published, 1 - published.sum())
 
 
 def product(*laws):
@@ -110,7 +109,7 @@ def test_published_counts_follow_the_law(rng):
     assert_follows(np.bincount(noisy + REACH, minlength=2 * REACH + 9), fixed(2))
     told = [histogram.words(Counter(a=2, b=0), rng) for _ in range(4_000)]
     assert all(set(each) <= {"a"} for each in told)
-    counts = np.bincount([int(each["a"]) + REACH for each in told if each], minlength=2 * REACH + 9)
+    counts = np.bincount([int(each["a"]) - 3 for each in told if each], minlength=REACH + 6)
     assert_follows(np.append(counts, sum(not each for each in told)), word(2, 3))
 
 
@@ -129,22 +128,21 @@ def _steered(law, paid, looks, epsilon):
     The pool is paid out in quarters; a state is the logarithm of the ratio so far, on a grid, and what is left.
     """
     grid = np.linspace(-12, 12, 2401)
-    left = paid * 4 + 1
-    ends = np.maximum(0, -np.expm1(np.minimum(epsilon - grid, 0)))
-    values = [ends] * left
-    for _ in range(looks):
-        new = []
-        for quarters in range(left):
-            best = values[quarters].copy()
-            for spent in range(1, quarters + 1):
-                p, ratio = law(spent / 4)
-                after = sum(
-                    c * np.interp(grid + r, grid, values[quarters - spent]) for c, r in zip(p, ratio, strict=True)
-                )
-                best = np.maximum(best, after)
-            new.append(best)
-        values = new
-    return np.interp(0.0, grid, values[-1])
+
+    @cache
+    def after(looks, spent, left):
+        """The divergence before a look for which quarters are spent, and after which others are left."""
+        p, ratio = law(spent / 4)
+        return sum(c * np.interp(grid + r, grid, largest(looks, left)) for c, r in zip(p, ratio, strict=True))
+
+    @cache
+    def largest(looks, left):
+        if not looks:
+            return np.maximum(0, -np.expm1(np.minimum(epsilon - grid, 0)))
+        rules = [after(looks - 1, spent, left - spent if looks > 1 else 0) for spent in range(1, left + 1)]
+        return np.max([largest(looks - 1, left), *rules], axis=0)
+
+    return np.interp(0.0, grid, largest(looks, paid * 4))
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.5, 1.0])

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from dpfast.base.parameters import count
 
 from .decomposition import Schedule, grow
-from .hypothesis_class import ClassCost, HypothesisClass, check_labels
+from .hypothesis_class import ClassCost, HypothesisClass, check_labels, counted
 
 _MOST_POINTS = 1 << 62
 _ZERO = -1  # the code of the function 0
@@ -94,8 +94,8 @@ class PointFunctions(_ClosedForm):
 
     def balls(self, points: ArrayLike, labels: ArrayLike, radii: Sequence[int]) -> Any:
         points, labels = self.check_points(points), np.asarray(check_labels(labels))
-        distinct, which = np.unique(points, return_inverse=True)
-        gain = np.bincount(which, weights=2.0 * labels - 1, minlength=len(distinct)).astype(np.int64)
+        distinct, rows, ones = counted(points, labels, self.n_points)
+        gain = 2 * ones - rows
         needs = int(labels.sum()) - np.asarray(radii, np.int64)  # what a member must gain over the function 0
         for least in needs.tolist():
             if least > 0:
@@ -238,10 +238,8 @@ class Thresholds(_ClosedForm):
     def balls(self, points: ArrayLike, labels: ArrayLike, radii: Sequence[int]) -> Any:
         points, labels = self.check_points(points), np.asarray(check_labels(labels))
         # Threshold t errs on the ones below it and the zeros from it on: constant between two neighbouring points.
-        distinct, which = np.unique(points, return_inverse=True)
-        ones = np.bincount(which, weights=labels, minlength=len(distinct)).astype(np.int64)
-        step = 2 * ones - np.bincount(which, minlength=len(distinct))
-        errors = np.concatenate([[0], np.cumsum(step)]) + (len(labels) - int(labels.sum()))
+        distinct, rows, ones = counted(points, labels, self.n_points)
+        errors = np.concatenate([[0], np.cumsum(2 * ones - rows)]) + (len(labels) - int(labels.sum()))
         low, high = np.concatenate([[0], distinct + 1]), np.concatenate([distinct, [self.n_points]])
         for radius in radii:
             fine = errors <= radius

@@ -342,3 +342,13 @@ def check_labels(labels):
     if wrong.size:
         raise ValueError(f"labels must be 0 or 1, got {wrong.flat[0]}")
     return labels.astype(np.uint8)
+
+
+def counted(points, labels, n_points):
+    """Return the distinct points in order, the number of rows at each, and how many of these have label 1."""
+    if n_points <= len(points):  # without sorting
+        rows = np.bincount(points, minlength=n_points)
+        distinct = np.flatnonzero(rows)
+        return distinct, rows[distinct], np.bincount(points, weights=labels)[distinct].astype(np.int64)
+    distinct, which = np.unique(points, return_inverse=True)
+    return distinct, np.bincount(which), np.bincount(which, weights=labels).astype(np.int64)

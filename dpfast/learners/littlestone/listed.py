@@ -13,7 +13,7 @@ from dpfast.base.parameters import count
 from dpfast.kernels import bits, classes
 
 from .decomposition import Reduction, Schedule, grow
-from .hypothesis_class import ClassCost, HypothesisClass, check_labels
+from .hypothesis_class import ClassCost, HypothesisClass, check_labels, counted
 from .searches import BitTable, Search, SearchGivenUp, number
 
 
@@ -102,10 +102,8 @@ class FiniteClass(HypothesisClass):
 
     def balls(self, points: ArrayLike, labels: ArrayLike, radii: Sequence[int]) -> Any:
         points, labels = self.check_points(points), check_labels(labels)
-        distinct, which = np.unique(points, return_inverse=True)
-        ones = np.bincount(which, weights=labels, minlength=len(distinct)).astype(np.int64)
-        step = np.bincount(which, minlength=len(distinct)) - 2 * ones  # the change by label 1 there
-        errors = self._shared.table[:, distinct] @ step + ones.sum()
+        distinct, rows, ones = counted(points, labels, self.n_points)
+        errors = self._shared.table[:, distinct] @ (rows - 2 * ones) + ones.sum()
         inside = bits.unpack(self._members[None], len(errors))[0]
         for radius in radii:
             ball = inside & (errors <= radius)
