@@ -159,10 +159,11 @@ def test_a_list_says_which_rule_decides_a_row_and_why_those_before_do_not(table,
         assert len(passed) == fired
         assert all(passed)
         assert all({*lost} <= {*own} for lost, own in zip(passed, found.conditions, strict=False))
+    records = frame.to_dict("records")
     for own, holds in zip(found.conditions, found.holds, strict=True):
         for condition, held in zip(own, holds.T, strict=True):
             assert any(condition in text for text in texts)
-            assert (held == [_holds(condition, row) for row in frame.to_dict("records")]).all()
+            assert (held == [_holds(condition, row) for row in records]).all()
     told = " ".join(condition for own in found.conditions for condition in own)
     assert set(found.joint["rules"]) == {name for name in "abc" if re.search(rf"\b{name}\b( |$)", told)}
 

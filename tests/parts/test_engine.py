@@ -158,9 +158,13 @@ TABLES = {  # a table and its labels, and the same labels beside other rows
 }
 
 
-@pytest.mark.parametrize("engine", [Reread, Added])
-@pytest.mark.parametrize("parts", ["different parts", "equal parts"])
-@pytest.mark.parametrize("kind", TABLES)
+ONCE_EACH = [(kind, *way) for kind in TABLES for way in (("different parts", Reread), ("equal parts", Added))]
+
+
+@pytest.mark.parametrize(
+    ("kind", "parts", "engine"),
+    [*ONCE_EACH, ("arrays", "equal parts", Reread), ("discovered", "different parts", Added)],
+)
 def test_a_part_that_is_read_again_with_other_rows_is_an_error_at_any_time(kind, parts, engine):
     """Also if only the features are others, and if equal parts are changed alike."""
     rng = np.random.default_rng(0)
