@@ -59,22 +59,20 @@ BULLETS = re.compile(r"^(?:[-+*]+|[{}]|(?:\d+(?:\s*[,-]\s*\d+)*|all)\s*:|\s)+")
 GLOB = {"prf": "stated", "def": "defined", "ind": "defined", "constr": "defined", "ax": "assumed"}
 INNER = {"var", "sec", "binder"}
 NAME = r"[A-Za-z_][\w']*"
+_MARKS = re.compile(r'\(\*|\*\)|"')  # of comments, and of strings in them
 
 
 def without_comments(text):
     """The text of a Coq file without its comments; strings within comments are skipped as Coq does it."""
     out, depth, at = [], 0, 0
-    while at < len(text):
-        if text.startswith("(*", at):
-            depth, at = depth + 1, at + 2
-        elif depth and text.startswith("*)", at):
-            depth, at = depth - 1, at + 2
-        elif depth and text[at] == '"':
-            at = (text.find('"', at + 1) + 1) or len(text)
-        else:
-            if not depth:
-                out.append(text[at])
-            at += 1
+    while mark := _MARKS.search(text, at):
+        before, at = text[at : mark.start()], mark.end()
+        if not depth:
+            out.append(before if mark[0] == "(*" else before + mark[0])
+        elif mark[0] == '"':
+            at = (text.find('"', at) + 1) or len(text)
+        depth += {"(*": 1, "*)": -(depth > 0), '"': 0}[mark[0]]
+    out.append("" if depth else text[at:])
     return "".join(out)
 
 

@@ -119,3 +119,7 @@ def test_the_learners_of_the_page_pass_their_checks(name):
         dpfast.testing.check_private_estimator(module.AveragedPerceptron())
     check_estimator(getattr(module, name)(random_state=0), on_skip=None)
     del sys.modules["page"]
+
+
+def test_the_naive_bayes_of_the_gallery_passes_its_checks(bayes):
+    dpfast.testing.check_private_estimator(bayes())
