@@ -144,7 +144,7 @@ def _fill_model(model, document):
 def check_facts(saved: Any) -> dict[str, Any] | None:
     """Return the public facts of a file, checked: the settings of text must be some that `dpfast fit` can have."""
     text = {} if saved is None else saved.get("text", {}) if isinstance(saved, dict) else None
-    if not isinstance(text, dict) or not {type(each) for each in text.values()} <= {str}:
+    if not isinstance(text, dict) or not {type(each) for name, each in text.items() if name != "skip_lines"} <= {str}:
         raise ValueError(f"public facts, and settings of text, must be values by their names, got {saved!r}")
     sensitive = (saved or {}).get("sensitive", [])
     if not isinstance(sensitive, list) or not {type(name) for name in sensitive} <= {str}:
@@ -156,7 +156,7 @@ def check_facts(saved: Any) -> dict[str, Any] | None:
     if text:
         from dpfast.files.csv import check_settings
 
-        entries(text, maybe=("separator", "decimal", "dates", "encoding"))
+        entries(text, maybe=("separator", "decimal", "dates", "encoding", "skip_lines"))
         if not _ENCODING.fullmatch(text.get("encoding", "utf-8")):
             raise ValueError(f"the encoding must be the name of one, got {text['encoding'][:40]!r}")
         check_settings(**{name: value for name, value in text.items() if name != "encoding"})

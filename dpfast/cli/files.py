@@ -15,6 +15,7 @@ _TEXT = {
     "dates": None,
     "encoding": "utf-8",
     "sheet": None,
+    "skip_lines": 0,
 }  # how text is read by default
 
 
@@ -108,7 +109,7 @@ def settings_of(estimator):
 
 def options_of(settings):
     """Return settings of text as options for a command line."""
-    return " ".join(f"--{name} {shlex.quote(value)}" for name, value in settings.items())
+    return " ".join(f"--{name.replace('_', '-')} {shlex.quote(str(value))}" for name, value in settings.items())
 
 
 def name_features(estimator, names, label=None, text=None, facts=None):

@@ -127,6 +127,13 @@ Dates = Annotated[
 ]
 Sheet = Annotated[str | None, _table(help="Sheet of a workbook (.xlsx, .xls, .ods); by default the only one.")]
 Encoding = Annotated[str, _table(help="Encoding of a CSV file.")]
+SkipLines = Annotated[
+    int, _table(help="Number of lines before the header of a CSV file, as titles and comments.", min=0)
+]
+SkipLinesOfFit = Annotated[
+    int | None,
+    _table("--skip-lines", help="Number of lines before the header; by default as given to fit.", min=0),
+]
 DecimalOfFit = Annotated[
     str | None, _table("--decimal", help="Decimal mark of a CSV file; by default the one given to fit, else a point.")
 ]
@@ -148,11 +155,12 @@ class TextOptions:
     dates: Dates = None
     encoding: Encoding = "utf-8"
     sheet: Sheet = None
+    skip_lines: SkipLines = 0
 
     @property
     def settings(self) -> dict[str, Any]:
         """Return them as the readers of files take them."""
-        return {name: getattr(self, name) for name in ("separator", "decimal", "encoding", "dates", "sheet")}
+        return {each.name: getattr(self, each.name) for each in fields(TextOptions)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,6 +171,7 @@ class TextOptionsOfFit(TextOptions):
     decimal: DecimalOfFit = None  # type: ignore[assignment]
     dates: DatesOfFit = None
     encoding: EncodingOfFit = None  # type: ignore[assignment]
+    skip_lines: SkipLinesOfFit = None  # type: ignore[assignment]
 
 
 def spread(command: Callable[..., None]) -> Callable[..., None]:

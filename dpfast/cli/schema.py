@@ -9,7 +9,7 @@ from dpfast.tables.naming import visible
 
 from .commands import App
 from .files import read_above
-from .options import Above, Dates, Decimal, Encoding, Separator, Sheet
+from .options import Above, TextOptions, spread
 from .options import Label as LabelOption
 from .report import errors, reporting
 
@@ -28,15 +28,13 @@ _HEAD = """\
 
 
 @app.command()
+@spread
 def draft(
     data: Data,
     label: LabelOption = None,
     above: Above = None,
-    separator: Separator = None,
-    decimal: Decimal = ".",
-    dates: Dates = None,
-    encoding: Encoding = "utf-8",
-    sheet: Sheet = None,
+    *,
+    text: TextOptions,
     missing: Annotated[
         list[str],
         typer.Option(help="Text that marks a missing value, besides an empty cell, ?, NA and the like; repeatable."),
@@ -54,25 +52,22 @@ def draft(
         from dpfast.tables.remarks import odd_remarks, remarks
 
         with errors.status(f"reading {data}"):
-            text = {"separator": separator, "decimal": decimal, "encoding": encoding, "dates": dates, "sheet": sheet}
-            frame = read_frame(data, **text)
+            frame = read_frame(data, **text.settings)
             target = label if above is None else Label(label, above=read_above(above))  # type: ignore[arg-type]
             schema = Schema.draft(frame, target, missing=missing)
         typer.echo(_HEAD.format(data=Path(data).name) + schema.to_toml(), nl=False)
-        found = odd_remarks(schema, frame, missing) + remarks(schema, frame.slice(0, LOOK), missing, decimal)
+        found = odd_remarks(schema, frame, missing) + remarks(schema, frame.slice(0, LOOK), missing, text.decimal)
         for remark in found:
             typer.echo(visible(remark), err=True)
 
 
 @app.command()
+@spread
 def check(
     data: Data,
     schema: Annotated[Path, typer.Argument(metavar="SCHEMA", help="A .toml or .json file.")],
-    separator: Separator = None,
-    decimal: Decimal = ".",
-    dates: Dates = None,
-    encoding: Encoding = "utf-8",
-    sheet: Sheet = None,
+    *,
+    text: TextOptions,
 ):
     """Show how a table and a schema differ. The output is private: it is for the owner of the table only.
 
@@ -84,8 +79,7 @@ def check(
 
         declared = Schema.from_file(schema)
         with errors.status(f"reading {data}"):
-            text = {"separator": separator, "decimal": decimal, "encoding": encoding, "dates": dates, "sheet": sheet}
-            frame = read_frame(data, **text)
+            frame = read_frame(data, **text.settings)
             findings = declared.check(frame) + [f"{fact} is not confirmed" for fact in declared.unconfirmed]
         for finding in findings:
             typer.echo(visible(finding))

@@ -14,7 +14,7 @@ import re
 import zlib
 from contextlib import contextmanager, suppress
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from queue import Empty, SimpleQueue
 from weakref import ref
 
@@ -42,6 +42,7 @@ from dpfast.tables.dates import ORDERS, with_iso_dates
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.encoding import Encoding
 from dpfast.tables.forms import COMMA
+from dpfast.tables.naming import LATER_HEADER
 from dpfast.tables.objects import Fault
 
 LINE, LINE_OF_COLUMN = 1 << 22, 32  # bytes; a line of c columns may have 32 c
@@ -49,6 +50,7 @@ BLOCK = 1 << 20  # bytes that are read at a time, of which pyarrow holds up to 3
 PLAIN = pa.large_string()
 TEXT = pa.dictionary(pa.int32(), PLAIN)
 SEPARATORS = {"tab": "\t", "\\t": "\t", "space": " "}  # what a command line can say
+LARGEST_SKIP = 1_000_000  # lines before a header
 _PATIENCE = 60.0  # seconds to wait for a read of a file that has started
 _WIDENED = 4  # largest number of bytes of UTF-8 for one byte of another encoding
 _FAULTS = (ValueError, EOFError, csv.Error, zlib.error, gzip.BadGzipFile)
@@ -67,26 +69,38 @@ class CsvFile:
     """A table of text, by the path of a file, compressed if its name ends in .gz, or by the content of a file as bytes.
 
     A workbook is read like the text of one of its sheets, `sheet`, by default the only one.
-    `names` are the names of the columns, stripped of blanks; they are given if the content has no header. `before` is
-    the number of rows of a stream before this content; messages then count rows, and lines otherwise.
+    `skip_lines` is the number of lines before the header. `names` are the names of the columns, stripped of blanks;
+    they are given if the content has no header. `before` is the number of rows of a stream before this content;
+    messages then count rows, and lines otherwise.
     """
 
     def __init__(
-        self, path, *, separator=",", decimal=".", encoding="utf-8", dates=None, sheet=None, names=None, before=None
+        self,
+        path,
+        *,
+        separator=",",
+        decimal=".",
+        encoding="utf-8",
+        dates=None,
+        sheet=None,
+        skip_lines=0,
+        names=None,
+        before=None,
     ):
         if not isinstance(path, bytes) and is_workbook(path):
             separator, encoding = excel.SEPARATOR, excel.ENCODING
             path = excel.sheet_as_text(path, sheet, decimal)
         elif sheet is not None:
             raise ValueError(f"a sheet is one of a workbook, and this file is none; got {sheet!r}")
-        check_settings(separator=separator, dates=dates)
+        check_settings(separator=separator, dates=dates, skip_lines=skip_lines)
         separator = SEPARATORS.get(separator, separator)
         self.path, self.separator, self.decimal, self.encoding = path, separator, decimal, encoding
-        self.dates = dates
+        self.dates, self._skip = dates, skip_lines
         self._header, self._before = 0, before
         with self._lines() as lines:
             if names is None:
-                names, self._header, self.separator = header_of(lines, separator, decimal)
+                names, n_lines, self.separator = header_of(lines, separator, decimal)
+                self._header = skip_lines + n_lines
             rows = csv.reader(lines, delimiter=self.separator)
             self.first = []
             with suppress(csv.Error):  # of a cell that is longer than that reader takes
@@ -162,7 +176,7 @@ class CsvFile:
                 if "straddling object" in str(error):
                     raise _LongLine from None
                 if "UTF8" in str(error):
-                    raise ValueError("not UTF-8 text; give its encoding, such as latin-1") from None
+                    raise ValueError("not UTF-8 text; give its encoding, such as cp1252") from None
                 raise Unparsed("a row that cannot be parsed") from None
             finally:
                 # pyarrow reads ahead on its own threads. A thread that still holds Python objects when the interpreter
@@ -206,10 +220,11 @@ class CsvFile:
             rows = csv.reader(lines, delimiter=self.separator)
             if self._header:
                 next(rows, None)
-            end = rows.line_num
+            before = self._skip + bool(separator)
+            end = before + rows.line_num
             try:
                 for row in rows:
-                    end = rows.line_num + bool(separator)
+                    end = before + rows.line_num
                     if "".join(row).strip() or len(row) > 1:
                         yield end, row
                     elif len(self.names) == 1:
@@ -234,9 +249,11 @@ class CsvFile:
         for place, row in self.rows_with_places():
             if len(row) != len(self.names):
                 hint = "; a quote before it may not be closed" if any("\n" in cell for cell in row) else ""
-                if not hint and self._before is None and len(row) > len(self.names):
-                    hint = ". If the header is a later line than the first one, remove what comes before it"
-                raise ValueError(f"{place} has {len(row)} cells, the header row {len(self.names)}{hint}")
+                if not hint and self._before is None:
+                    more = len(row) > len(self.names)
+                    hint = f". {LATER_HEADER}" if more else ". If it is no row of the table, remove it"
+                cells = f"{len(row)} cell{'s' * (len(row) != 1)}"
+                raise ValueError(f"{place} has {cells}, the header row {len(self.names)}{hint}")
 
     def count(self):
         """Return an upper bound on the rows: the number of lines, whatever ends them."""
@@ -262,7 +279,7 @@ class CsvFile:
     @contextmanager
     def _lines(self):
         with self._binary() as file, lines_of(file, self.encoding, self.line_limit) as lines:
-            yield lines
+            yield islice(lines, self._skip, None)
 
 
 class _Source:
@@ -353,8 +370,8 @@ def _is_open(line, separator, is_open):
 _SAYS_SEPARATOR = re.compile(r'"?sep=([^"\r\n])"?[\r\n]*', re.IGNORECASE)
 
 
-def check_settings(*, dates=None, **marks):
-    """Refuse marks (the separator, the decimal mark) and an order of dates that no file of text can have."""
+def check_settings(*, dates=None, skip_lines=0, **marks):
+    """Refuse marks (the separator, the decimal mark), an order of dates and a number of lines that no text can have."""
     marks = {name: SEPARATORS.get(value, value) if name == "separator" else value for name, value in marks.items()}
     for name, value in marks.items():
         if not isinstance(value, str) or len(value) != 1:
@@ -363,6 +380,8 @@ def check_settings(*, dates=None, **marks):
         raise ValueError(f"separator and decimal mark must differ, got {marks['decimal']!r} for both")
     if dates not in (None, *ORDERS):
         raise ValueError(f'dates must be "dmy", "mdy" or "ymd", got {dates!r}')
+    if type(skip_lines) is not int or not 0 <= skip_lines <= LARGEST_SKIP:
+        raise ValueError(f"skip_lines must be a number of lines, at most {LARGEST_SKIP:,}, got {skip_lines!r}")
 
 
 def header_of(lines, separator, decimal="."):
@@ -381,7 +400,7 @@ def header_of(lines, separator, decimal="."):
         likely = {"\t": "tab"}.get(likely, likely)
         raise ValueError(
             f"the header row has only one column, {names[0]!r}; columns must be separated by {what}, unless another "
-            f"separator= (--separator) is given: {likely!r} may be right. If that line is not the header, remove it"
+            f"separator= (--separator) is given: {likely!r} may be right. {LATER_HEADER}"
         )
     return distinguish_names(names), bool(mark_of_file) + rows.line_num, separator
 
@@ -401,9 +420,9 @@ def faults_of(path):
     try:
         yield
     except UnicodeDecodeError as error:
-        likely = "utf-16" if error.object[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "latin-1"
+        likely = "utf-16" if error.object[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "cp1252"
         raise ValueError(
-            f"{path} is not {error.encoding.upper()} text: {error}; give its encoding, such as {likely}"
+            f"{path} is not {error.encoding.upper()} text: {error}; give its encoding, such as {likely} (--encoding)"
         ) from None
     except LookupError as error:
         raise ValueError(f"{path}: {error}") from None

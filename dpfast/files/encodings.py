@@ -56,7 +56,7 @@ class FileParts(Source):
     n_features : int, optional
         The number of columns of an svmlight file. By default it is read off the rows, and thereby published, which a
         `PrivacyWarning` says.
-    separator, decimal, encoding
+    separator, decimal, encoding, skip_lines
         Format of text, as in `dpfast.files.read_table`.
     dates : {"dmy", "mdy", "ymd"}, optional
         The order of day, month and year in dates such as 01/05/2020 and 01-05-20 of a CSV file, which are words by
@@ -87,11 +87,12 @@ class FileParts(Source):
         encoding: str = "utf-8",
         dates: str | None = None,
         sheet: str | None = None,
+        skip_lines: int = 0,
     ) -> None:
         self.path, self.label, self.memory, self.scratch, self.dtype = path, label, memory, scratch, dtype
         self.n_features = n_features
         self._text: dict[str, Any] = {"separator": separator, "decimal": decimal, "encoding": encoding}
-        self._text |= {"dates": dates, "sheet": sheet}
+        self._text |= {"dates": dates, "sheet": sheet, "skip_lines": skip_lines}
 
     def encode(self, schema: Schema, label: Label | None, unit: str | None = None) -> Encoding:
         self.refuse_labels()
@@ -324,6 +325,7 @@ def read_codes(
     encoding: str = "utf-8",
     dates: str | None = None,
     sheet: str | None = None,
+    skip_lines: int = 0,
 ) -> Any:
     """Read a table as codes, by a schema that declares all of it.
 
@@ -334,7 +336,7 @@ def read_codes(
     schema : Schema
     label : Label, optional
         The column to read as labels, such as `schema.label`; by default no labels are read.
-    separator, decimal, encoding
+    separator, decimal, encoding, skip_lines
         As in `dpfast.files.readers.read_table`.
     dates : {"dmy", "mdy", "ymd"}, optional
         As in `dpfast.FileParts`.
@@ -359,6 +361,7 @@ def read_codes(
     ((48842, 14), ['<=50K', '<=50K'])
     """
     text = {"separator": separator, "decimal": decimal, "encoding": encoding, "dates": dates, "sheet": sheet}
+    text |= {"skip_lines": skip_lines}
     encoded = read_encoding(path, schema, label, **text)
     return encoded.table(), None if label is None else encoded.labels()
 

@@ -56,6 +56,7 @@ def read_table(
     decimal: str = ".",
     encoding: str = "utf-8",
     sheet: str | None = None,
+    skip_lines: int = 0,
     memory: int | None = None,
     scratch: str | os.PathLike[str] | None = None,
 ) -> FileTable:
@@ -97,6 +98,8 @@ def read_table(
         The encoding of a CSV file.
     sheet : str, optional
         The sheet of a workbook; by default the only one.
+    skip_lines : int, default=0
+        The number of lines before the header of a CSV file, such as titles and comments.
     memory : int, optional
         The number of bytes of numbers of CSV and Parquet files that may be kept in memory; the others go to a scratch
         file as those of `dpfast.FileParts` do. By default all are kept.
@@ -136,6 +139,7 @@ def read_table(
         return FileTable(X, y, None)
     with csv.faults_of(path):
         text = {"separator": separator or separator_of(path), "decimal": decimal, "encoding": encoding, "sheet": sheet}
+        text |= {"skip_lines": skip_lines}
         file = csv.CsvFile(path, **text)
         check_names(file.names, label, needs_label)
         X, labels = csv.table_of(file, label, entries.resolve(False), spool)

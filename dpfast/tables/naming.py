@@ -6,6 +6,7 @@ from decimal import Decimal
 from difflib import get_close_matches
 
 LABELS = " to take labels from"
+LATER_HEADER = "If the header is a later line, give the number of lines before it: --skip-lines (skip_lines=)"
 _NUMBER = re.compile(r"[+-]?[0-9]{1,25}(\.[0-9]{0,25})?", re.ASCII)
 _PERSON = (
     "patient|person|user|customer|client|member|subject|student|employee|passenger|participant|citizen|respondent|donor"
@@ -53,7 +54,7 @@ def _no_header(names):
         return ". If blanks separate the columns, give --separator space; the first line must name them"
     few = len(names) <= 2 or any(NAMELESS.fullmatch(name) or name.endswith(":") for name in names)
     if few or any(_NUMBER.fullmatch(name) or name.startswith("#") for name in names):
-        return ". The first line must name the columns: add a line of names, or remove what comes before it"
+        return f". A file must have a line of names. {LATER_HEADER}"
     return ""
 
 

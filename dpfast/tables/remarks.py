@@ -152,7 +152,8 @@ def remarks(schema: Any, table: Any, missing: Sequence[str] = (), decimal: str =
     if label is not None and label in frame.names:
         index, _ = texts(label, frame.column(label), missing_labels(schema.label.classes, schema.missing_values))
         if lacking := int((index < 0).sum()):
-            found.append(f"{lacking:,} rows have no label in {label!r}, and a fit leaves them out")
+            rows = "1 row has" if lacking == 1 else f"{lacking:,} rows have"
+            found.append(f"{rows} no label in {label!r}, and a fit leaves them out")
     ends: dict[str, Any] = {each.name: (each.low, each.high) for each in schema.columns if isinstance(each, Numeric)}
     dates = {each.name for each in schema.columns if isinstance(each, Date | Discovered)}
     for name in frame.names:

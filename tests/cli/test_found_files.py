@@ -61,14 +61,14 @@ READ = {
     "compressed": ("t.csv.gz", _written(), ()),
 }
 REFUSED = {
-    "Latin-1": (_written(encoding="latin-1"), "give its encoding, such as latin-1"),
+    "Latin-1": (_written(encoding="latin-1"), "give its encoding, such as cp1252"),
     "two bytes a character": (_written(encoding="utf-16"), "give its encoding, such as utf-16"),
     "tabs": (_written(sep="\t"), "another separator= (--separator) is given: 'tab' may be right"),
     "blanks": (_written(sep=" "), "If blanks separate the columns, give --separator space"),
-    "no header": (_written(header=False), "The first line must name the columns: add a line of names"),
+    "no header": (_written(header=False), "A file must have a line of names"),
     "a comment first": (
         _with_comment,
-        "The first line must name the columns: add a line of names, or remove what comes",
+        "A file must have a line of names. If the header is a later line, give the number of",
     ),
 }
 

@@ -377,3 +377,41 @@ def test_blanks_around_a_name_are_no_part_of_it_in_the_file_or_in_its_schema(tmp
         assert np.asarray(labels).tolist() == ["no", "yes"]
     with pytest.raises(ValueError, match=r"lacks columns that the schema declares: 'age\\t'"):
         read_codes(path, Schema([*columns, Numeric("age", 0, 3)]))
+
+
+BEFORE = '"Sales 2023",,\r\n\r\n# by "me,\r\n'
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.gz"])
+@pytest.mark.parametrize("mark", ["", "sep=,\r\n"])
+def test_lines_before_the_header_are_skipped(tmp_path, ending, mark):
+    text = "age,job\r\n" + "".join(f"{age},clerk\r\n" for age in range(20, 60))
+    schema = Schema([Numeric("age", 0, 100, edges=10), Category("job", ["clerk"])])
+    plain, path = tmp_path / "plain.csv", tmp_path / f"t.{ending}"
+    plain.write_text(text, newline="")
+    content = (BEFORE + mark + text).encode()
+    path.write_bytes(gzip.compress(content) if ending.endswith("gz") else content)
+    table, _ = read_codes(path, schema, skip_lines=3)
+    expected, _ = read_codes(plain, schema)
+    assert (table.column(0) == expected.column(0)).all()
+    assert len(table) == 40
+    numbers = FileParts(path, label="job", skip_lines=3)
+    assert [*numbers.header()] == ["age", "job"]
+
+
+def test_faults_count_the_lines_before_the_header(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(BEFORE + "age,job\r\n30,clerk\r\nold,clerk\r\n", newline="")
+    schema = Schema([Numeric("age", 0, 100), Category("job", ["clerk"])])
+    with pytest.raises(ValueError, match="line 6, column 'age' holds text where a number is declared"):
+        read_codes(path, schema, skip_lines=3)
+    with pytest.raises(ValueError, match="the file is empty"):
+        read_codes(path, schema, skip_lines=30)
+    path.write_text("title\r\nage,job\r\n30,clerk\r\nThe end\r\n", newline="")
+    with pytest.raises(
+        ValueError, match=r"line 4 has 1 cell, the header row 2\. If it is no row of the table, remove it"
+    ):
+        read_codes(path, schema, skip_lines=1)
+    for wrong in (-1, 1.0, True, "3", 10**9):
+        with pytest.raises(ValueError, match="skip_lines must be a number of lines"):
+            read_codes(path, schema, skip_lines=wrong)
