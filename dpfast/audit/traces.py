@@ -237,7 +237,7 @@ class _Walk:
         if isinstance(value, np.ndarray) and value.dtype != object:
             content = value.tobytes() if value.size <= _MOST_ENTRIES else b"large"
             self.found[way] = (value.dtype.str, value.shape, content)
-            return []
+            return [] if value.base is None else [(value.base, f"{way}.base")]
         if isinstance(value, Mapping):
             self.found[way] = ("mapping", tuple(map(_name, value)))
             return [(each, f"{way}[{_name(key)}]") for key, each in value.items()]

@@ -28,7 +28,7 @@ class Model:
 
     A subclass defines one of the methods `log_odds`, `scores` and `classify`. Its fields are annotated by `IntArray`,
     `FloatArray`, int, float, bool, str, Fraction, tuples of these (``tuple[int, ...]``) or None besides one of these.
-    After a fit, field `name` is the attribute ``name_`` of the learner. Arrays become read-only.
+    After a fit, field `name` is the attribute ``name_`` of the learner. Arrays are copied, and read-only.
 
     Raises
     ------
@@ -47,7 +47,7 @@ class Model:
             _refuse_other_array(name, kind, getattr(self, name))
         for name, value in self._values().items():
             if isinstance(value, np.ndarray) and value.flags.writeable:
-                fixed = value.view()
+                fixed = value.copy(order="K")  # a view would keep all of the array that it is part of
                 fixed.flags.writeable = False
                 object.__setattr__(self, name, fixed)
         self.check()

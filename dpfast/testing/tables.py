@@ -9,6 +9,7 @@ from dpfast.tables.columns import Boolean, Category, Numeric
 from dpfast.tables.schema import Label, Schema
 
 ROWS, MOST_ROWS = 24, 3000  # of the tables, and of random ones
+WIDE = 40  # columns of the widest table
 MANY = 36_000  # of a table whose larger class has more rows than int16 can count
 SCHEMA = Schema(
     [
@@ -123,6 +124,30 @@ def _of_arrays(relation, rows, several, unlabelled):
                 X[-rows:], y[-rows:] = row, label
                 changes = [(-row, label), (-row, (label + 1) % k), (row, (label + 1) % k)]
                 yield f"opposite rows, {k} classes", (X, y), _changed(relation, rows, X, y, changes)
+
+
+def wide(relation: str) -> Case:
+    """Return a table of many columns, and a neighbour of which the last row is another in all of them."""
+    X, y = np.ones((ROWS, WIDE)), bits()[1]
+    others = _changed(relation, 1, X, y, [(0 * X[-1], 0)])
+    return Case(f"{WIDE} columns", _arguments(X, y, 1), [_arguments(rows, labels, 1) for rows, labels in others])
+
+
+def ladder(relation: str) -> Iterator[Case]:
+    """Yield small tables, each with the next one as its neighbour: a class and all codes have 0, 1, ... of the rows.
+
+    Whatever is decided by a count, or a share, that is not released turns on one of the rungs.
+    """
+
+    def table(k: int) -> dict[str, Any]:
+        y = np.arange(ROWS) < k if relation == "replace" else np.arange(k + 2) >= 2
+        return _arguments(np.repeat(y[:, np.newaxis], 4, axis=1).astype(np.float64), y.astype(np.int64), 1)
+
+    for k in range(ROWS):
+        few, more = table(k), table(k + 1)
+        first, other = (few, more) if relation == "replace" else (more, few)
+        what = f"{k} and {k + 1} rows of a class and of each code"
+        yield Case(what, first, [other])
 
 
 def _changed(relation, rows, X, y, changes):

@@ -1,12 +1,15 @@
 """`check_private_estimator` finds further faults, which were planted without a look at its code."""
 
 import sys
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from sound_learners import Shares, SharesLearner, class_counts
+import scipy.sparse as sp
+from sound_learners import Counts, Shares, SharesLearner, class_counts, histogram
 
+from dpfast import LinearLearner
 from dpfast.base import (
     Bits,
     FloatArray,
@@ -14,15 +17,17 @@ from dpfast.base import (
     IntArray,
     LaplaceSum,
     Model,
+    Numbers,
     Plan,
     PrivateClassifier,
     UnitRows,
     count,
     estimator,
+    flag,
     parameter,
     sqrt_up,
 )
-from dpfast.testing import check_private_estimator
+from dpfast.testing import check_private_estimator, checks
 
 
 def ones(piece):
@@ -152,8 +157,6 @@ class WarnsOfSmallClasses(SharesLearner):
     """Warns if the classes have as many rows each."""
 
     def learn(self, rows, plan, run) -> Shares:
-        import warnings
-
         exact = rows.sum(class_counts, rows.n_classes)
         if 2 * exact.min() == exact.sum():
             warnings.warn("the classes are balanced", stacklevel=2)
@@ -219,6 +222,87 @@ class InASettingOfTheProcess(SharesLearner):
 
 LIMIT = sys.getrecursionlimit()
 
+
+@estimator
+class RoundsByMajority(SharesLearner):
+    """Makes fewer rounds if three rows in five are of one class."""
+
+    def plan(self, task):
+        return Plan(counts=GaussianSum(sqrt_up(task.changed_rows), size=task.n_classes, times=4))
+
+    def learn(self, rows, plan, run) -> Shares:
+        exact, total = rows.sum(class_counts, rows.n_classes), np.zeros(rows.n_classes, np.int64)
+        for _ in range(2 if exact.max() > 0.6 * exact.sum() else 4):
+            total = total + run.release("counts", exact)
+            run.model = Shares(total)
+        return run.model
+
+
+@estimator
+class NothingOfSmallClasses(SharesLearner):
+    """Adds noise to zeros if a class has fewer than three rows."""
+
+    def learn(self, rows, plan, run) -> Shares:
+        exact = rows.sum(class_counts, rows.n_classes)
+        return Shares(run.release("counts", exact * (exact.min() >= 3)))
+
+
+@estimator
+class WarnsOfFewRows(SharesLearner):
+    """Warns if a class has fewer than five rows."""
+
+    def learn(self, rows, plan, run) -> Shares:
+        exact = rows.sum(class_counts, rows.n_classes)
+        if exact.min() < 5:
+            warnings.warn("a class has fewer than five rows", stacklevel=2)
+        return Shares(run.release("counts", exact))
+
+
+@estimator
+class ForEightColumns(SharesLearner):
+    """Plans for eight columns, however many there are."""
+
+    def plan(self, task):
+        moves = sqrt_up(task.changed_rows * min(task.n_columns, 8))
+        return Plan(counts=GaussianSum(moves, size=task.n_codes * task.n_classes))
+
+    def learn(self, rows, plan, run) -> Counts:
+        return Counts(run.release("counts", rows.sum(histogram, rows.n_classes)), rows.sizes)
+
+
+@estimator
+class ExactOnDemand(SharesLearner):
+    """Releases exact counts where a parameter asks for them."""
+
+    debug: bool = parameter(False, flag())
+
+    def learn(self, rows, plan, run) -> Shares:
+        exact = rows.sum(class_counts, rows.n_classes)
+        noisy = run.release("counts", exact)
+        return Shares(exact if self.debug else noisy)
+
+
+@estimator
+class PrintsIfVerbose(SharesLearner):
+    """Prints exact counts while it shows its progress."""
+
+    def learn(self, rows, plan, run) -> Shares:
+        exact = rows.sum(class_counts, rows.n_classes)
+        if self.verbose:
+            print(exact)
+        return Shares(run.release("counts", exact))
+
+
+@estimator
+class KeepsAView(SharesLearner):
+    """Keeps a noisy part of an array of which another part is exact."""
+
+    def learn(self, rows, plan, run) -> Shares:
+        exact = rows.sum(class_counts, rows.n_classes)
+        self._counts = np.stack([exact, run.release("counts", exact)])[1]
+        return Shares(self._counts)
+
+
 FURTHER = [
     RoundsTheExactCount,
     ChoosesANameByRows,
@@ -233,6 +317,13 @@ FURTHER = [
     ManyClassesTwice,
     OnAClassOfTheLibrary,
     InASettingOfTheProcess,
+    RoundsByMajority,
+    NothingOfSmallClasses,
+    WarnsOfFewRows,
+    ForEightColumns,
+    ExactOnDemand,
+    PrintsIfVerbose,
+    KeepsAView,
 ]
 
 
@@ -242,3 +333,58 @@ def test_a_further_fault_is_found(learner, monkeypatch):
     with pytest.raises(AssertionError, match="replay"):
         check_private_estimator(learner())
     sys.setrecursionlimit(LIMIT)
+
+
+@dataclass(frozen=True)
+class CentredTogether(Shares):
+    """Subtracts the median of many scores."""
+
+    def log_odds(self, rows):
+        odds = super().log_odds(rows) + np.asarray(rows.codes.columns[0])[:, np.newaxis]
+        return odds - (np.median(odds, axis=0) if len(rows) > 50 else 0)
+
+
+@estimator
+class CentresScores(SharesLearner):
+    """Predicts a row by the others of a large table."""
+
+    def learn(self, rows, plan, run) -> CentredTogether:
+        return CentredTogether(run.release("counts", rows.sum(class_counts, rows.n_classes)))
+
+
+def test_a_score_that_depends_on_other_rows_of_a_large_table_is_found():
+    with pytest.raises(AssertionError, match="another answer beside other rows"):
+        checks.check_classes(CentresScores())
+
+
+def test_a_sparse_matrix_gets_the_answers_of_an_array_whatever_the_seed(monkeypatch):
+    for seed in (6, 7, 8):  # experts draw the same from other words of a generator
+        monkeypatch.setattr(checks, "_SEED", seed)
+        checks.check_sources(LinearLearner())
+
+
+@estimator
+class DoublesSparseRows(SharesLearner):
+    """Counts rows of a sparse matrix twice."""
+
+    reads = Numbers()
+
+    def plan(self, task):
+        return Plan(counts=GaussianSum(2 * sqrt_up(task.changed_rows), size=task.n_classes))
+
+    def learn(self, rows, plan, run) -> Shares:
+        return Shares(run.release("counts", rows.sum(twice_if_sparse, rows.n_classes)))
+
+
+def twice_if_sparse(piece, n_classes):
+    return class_counts(piece, n_classes) * (2 if sp.issparse(piece.rows) or hasattr(piece.rows, "indptr") else 1)
+
+
+def test_a_sum_that_is_another_for_a_sparse_matrix_is_found():
+    with pytest.raises(AssertionError, match="an array and a sparse matrix"):
+        checks.check_sources(DoublesSparseRows())
+
+
+def test_the_arrays_of_a_model_are_its_own():
+    whole = np.arange(6).reshape(2, 3)
+    assert Shares(whole[1]).counts.base is None

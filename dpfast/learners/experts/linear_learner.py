@@ -87,7 +87,8 @@ class LinearLearner(CountedClassifier, name="linear-learner"):
     theta towards the constant. `DPWinnowClassifier` learns from mistakes and is therefore better at equal privacy.
 
     `fit` makes n passes over 4 bytes per feature; sparse rows cost their stored entries. Rows are processed in a random
-    order, as in a sorted table the first class would dominate. Floats are rounded to multiples of 2**-10.
+    order, as in a sorted table the first class would dominate. Floats are rounded to multiples of 2**-10. With the same
+    seed, a sparse matrix may draw other vectors than the same rows in an array, with the same probabilities.
 
     Examples
     --------
