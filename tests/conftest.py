@@ -48,9 +48,14 @@ LONG_ROOMS = {"audit", "bench", "docs", "faults", "mutants", "parts", "platforms
 
 def pytest_collection_modifyitems(items):
     """Mark tests as quick, except those in rooms that start processes, replay fits or run pages: `pytest -m quick`."""
+    long = {path: _is_long(path) for path in {item.path for item in items}}
     for item in items:
-        if not LONG_ROOMS.intersection(item.path.relative_to(HERE).parts if item.path.is_relative_to(HERE) else ()):
+        if not long[item.path]:
             item.add_marker(pytest.mark.quick)
+
+
+def _is_long(path):
+    return path.is_relative_to(HERE) and not LONG_ROOMS.isdisjoint(path.relative_to(HERE).parts)
 
 
 def pytest_collection_finish():

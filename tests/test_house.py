@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections import defaultdict
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -51,17 +52,22 @@ def _module(path):
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
+@cache
+def _tree(path):
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 MODULES = {_module(path): path for path in SOURCES if path.suffix in (".py", ".pyx")}
 
 
 def _imports(module, path):
     """(module, name, whether it is imported at once) of everything of dpfast that a module imports."""
-    text = path.read_text(encoding="utf-8")
     if path.suffix == ".pyx":
+        text = path.read_text(encoding="utf-8")
         for base, names in re.findall(r"^from (dpfast[\w.]*) import (.+)$", text, re.M):
             yield from ((base, name.strip(), True) for name in names.split(","))
         return
-    tree = ast.parse(text)
+    tree = _tree(path)
     at_once = {id(node) for node in tree.body}
     package = module if path.stem == "__init__" else module.rpartition(".")[0]
     for node in ast.walk(tree):
@@ -154,7 +160,7 @@ def test_a_function_is_a_verb_or_what_it_returns_and_a_variable_a_noun():
     found = []
     for path in SOURCES:
         file = path.relative_to(PACKAGE).as_posix() if path.suffix == ".py" else ""
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if file else ():
+        for node in ast.walk(_tree(path)) if file else ():
             name = getattr(node, "name", getattr(node, "arg", None))
             if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
                 name = node.id if isinstance(node, ast.Name) else node.attr
