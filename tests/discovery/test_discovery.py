@@ -241,8 +241,7 @@ SPENDING = [
 
 
 @pytest.mark.parametrize(("name", "given"), SPENDING, ids=str)
-@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
-@pytest.mark.parametrize("epsilon", [0.5, 4.0])
+@pytest.mark.parametrize(("neighbors", "epsilon"), [("replace", 0.5), ("add-remove", 4.0)])
 def test_what_a_learner_spends_and_the_survey_are_together_what_was_charged(
     name, given, neighbors, epsilon, frame, monkeypatch
 ):

@@ -1,5 +1,7 @@
 """A few random tables: no private classifier is worse than no model by more than its noise explains."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from usefulness import CASES, EPSILONS, KINDS, LADDERS, Ladder, judged, ladder, rows_of, table, worse
@@ -26,13 +28,18 @@ def test_what_is_worse_than_none_is_seen(monkeypatch):
     assert len(worse(case, judged(case, data, 1e6, 0), data)) == 3
 
 
+@cache
+def _rows_of(kind, n, share):
+    return rows_of(np.random.default_rng(1), kind, n, share)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", LADDERS)
 def test_no_learner_is_worse_with_more_budget_or_worse_than_none(name, kind, many):
     case, n, seeds = LADDERS[name], many(6000, 20_000), range(many(2, 5))
     epsilons = many((0.3, 1.0, 3.0, 10.0), EPSILONS)
     for share in many((0.05,), (0.5, 0.2, 0.05, 0.02)):
-        found = ladder(case, rows_of(np.random.default_rng(1), kind, n, share), epsilons, seeds)
+        found = ladder(case, _rows_of(kind, n, share), epsilons, seeds)
         assert not found.faults(case.noise), found.told()
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from people import few
 
 import dpfast
 from dpfast.files.encodings import FileParts
@@ -59,12 +60,10 @@ def test_a_schema_keeps_thresholds_and_refuses_other_classes():
 def test_every_learner_learns_above_as_it_learns_the_classes(Learner, frame):
     schema, X = Schema(COLUMNS, label=Label("price", above=40000)), frame[["age", "rooms"]]
     classes = np.where(frame["price"] > 40000, "above 40000", "at most 40000")
-    plain = Learner(
-        epsilon=2, random_state=0, schema=Schema(COLUMNS, label=Label("price", ("at most 40000", "above 40000")))
-    )
+    plain = few(Learner, epsilon=2, schema=Schema(COLUMNS, label=Label("price", ("at most 40000", "above 40000"))))
     expected = plain.fit(X, classes).predict(X).tolist()
     for given in ((frame,), (pl.from_pandas(frame),), (X, frame["price"]), (X, frame["price"].tolist())):
-        model = Learner(epsilon=2, random_state=0, schema=schema).fit(*given)
+        model = few(Learner, epsilon=2, schema=schema).fit(*given)
         assert model.predict(X).tolist() == expected
         assert model.score(X, frame["price"]) == model.score(X, classes) == np.mean(np.array(expected) == classes)
 
