@@ -49,9 +49,11 @@ def limits_of(parameters):
 
 
 def check_there(data):
-    """Refuse, before what takes long, a table that is of no known kind or not there."""
+    """Refuse, before what takes long, a table that is of no known kind or not there, or the file of a model."""
     from dpfast.files.names import kind_of
 
+    if Path(data).suffix.lower() == ".json":
+        raise ValueError(f"{data} ends as the file of a model does, and a table is wanted: the model comes first")
     kind_of(Path(data))
 
 
@@ -191,7 +193,6 @@ def classes_of(y, declared, data):
     from dpfast.tables.classes import class_numbers, tidy_labels, values_of
     from dpfast.tables.label_kinds import label_kind
     from dpfast.tables.labels import missing_labels, number_labels
-    from dpfast.tables.objects import plain
 
     classes = None if declared is None else tidy_labels([name.strip() for name in declared.split(",")])
     numbers, identities = number_labels(y, missing_labels(classes))
@@ -203,9 +204,8 @@ def classes_of(y, declared, data):
             raise ValueError(f"{data}: {only}, two or more are needed; see --classes")
         return labels
     codes = class_numbers(occur, classes, -1)
-    unknown = sorted(plain(each) for each, code in zip(occur, codes, strict=True) if code < 0)
-    if unknown:
-        raise ValueError(f"{data}: a row has the label {unknown[0]!r}, which --classes {declared} does not name")
+    if any(code < 0 for code in codes):
+        raise ValueError(f"{data}: a row has a label that --classes {declared} does not name")
     return classes.tolist()
 
 

@@ -50,6 +50,8 @@ def groups_of(texts, data, schema, **text):
 
     Each is a list of names, or the name of a column with its values, as in ward=A,B,C.
     """
+    from dpfast.tables.naming import hint_of
+
     groups: list[By] = []
     for each in texts:
         name, equals, values = each.partition("=")
@@ -64,7 +66,8 @@ def groups_of(texts, data, schema, **text):
     for by in groups:
         if by.values is None and by.name not in columns:
             raise ValueError(
-                f"--by {by.name}: the model has no such column, whose values would be public; name them, as in "
+                f"--by {by.name}: the model has no such column{hint_of(by.name, columns)}, whose values would be "
+                f"public; of another one of the table, name the values, as in "
                 f"--by {by.name}=A,B"
             )
     return groups

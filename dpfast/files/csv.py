@@ -566,7 +566,7 @@ def _find_fault(file, label, entries):
                 raise NotNumbers(f"{place} is empty; {FILL_OR_DROP}")
             value = _value(cell, file.decimal)
             if value is None or not entries.fit(np.float64(value)):
-                raise NotNumbers(f"{place} holds {cell!r}; {entries.demand}")
+                raise NotNumbers(f"{place} holds another value; {entries.demand}")
 
 
 def _values(column, decimal):

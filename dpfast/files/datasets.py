@@ -71,7 +71,10 @@ def dataset_schema(name):
 def dataset_path(name):
     """Return the path of a bundled table with a schema."""
     if name not in _TABLES:
-        raise ValueError(f"{name}: no bundled table with a schema; there is {', '.join(_TABLES)}")
+        raise ValueError(
+            f"{name}: there is no such file, and no bundled table with a schema of this name; there is "
+            f"{', '.join(_TABLES)}"
+        )
     with resources.as_file(_FOLDER / f"{name}.csv.gz") as path:
         yield path
 

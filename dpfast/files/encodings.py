@@ -360,8 +360,8 @@ def read_codes(
     >>> table.shape, labels[:2].tolist()
     ((48842, 14), ['<=50K', '<=50K'])
     """
-    text = {"separator": separator, "decimal": decimal, "encoding": encoding, "dates": dates, "sheet": sheet}
-    text |= {"skip_lines": skip_lines}
+    text: dict[str, Any] = {"separator": separator, "decimal": decimal, "encoding": encoding, "dates": dates}
+    text |= {"sheet": sheet, "skip_lines": skip_lines}
     encoded = read_encoding(path, schema, label, **text)
     return encoded.table(), None if label is None else encoded.labels()
 

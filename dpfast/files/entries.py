@@ -57,7 +57,7 @@ class Entries:
         else:
             i, j = place
         column = repr(names[j]) if names else j + 1
-        raise ValueError(f"row {row + i + 1}, column {column} holds {entries[place]}; {self.demand}")
+        raise ValueError(f"row {row + i + 1}, column {column} holds another value; {self.demand}")
 
 
 class TableBuilder:

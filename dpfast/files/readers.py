@@ -32,7 +32,6 @@ from dpfast.tables.classes import class_numbers, tidy_labels
 from dpfast.tables.label_columns import LabelColumn
 from dpfast.tables.labels import missing_labels, number_labels
 from dpfast.tables.naming import listed
-from dpfast.tables.objects import plain
 
 
 class FileTable(NamedTuple):
@@ -204,8 +203,7 @@ def _as_declared(y, classes, before):
     lost = np.array([*(code < 0 for code in codes), False])[numbers]
     if lost.any():
         row = int(np.argmax(lost))
-        label = plain(identities[numbers[row]])
-        raise ValueError(f"row {before + row + 1} has the label {label!r}, the classes are {listed(classes)}")
+        raise ValueError(f"row {before + row + 1} has another label than the classes, which are {listed(classes)}")
     return LabelColumn(take_entries(np.array([*codes, -1], narrowest(len(classes))), numbers), classes)
 
 

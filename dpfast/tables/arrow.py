@@ -119,7 +119,11 @@ class Frame:
         if not self.is_untyped(name):
             return self.column(name)
         index, identities = self.identities(name)
-        return pa.array(identities, _TEXT).take(pa.array(index, mask=index < 0))
+        try:
+            distinct = array_of(name, identities).cast(_TEXT)
+        except Fault as fault:
+            raise Fault(name, fault.what, int(np.argmax(index == fault.row))) from None
+        return distinct.take(pa.array(index, mask=index < 0))
 
     def identities(self, name: str, marks: tuple = ()) -> tuple[np.ndarray, list]:
         """Return a column as numbers of its distinct cells, int32 with -1 for missing, and their identities.
@@ -245,7 +249,7 @@ def numbers(name: str, array: pa.Array, marks: tuple = ()) -> np.ndarray:
 def distinct(name: str, array: pa.Array) -> pa.DictionaryArray:
     """Return a column of values as a dictionary array whose dictionary has each value once."""
     if pa.types.is_nested(array.type) or pa.types.is_binary(array.type):
-        raise Fault(name, f"holds {array.type} where values are declared")
+        raise Fault(name, f"holds {array.type} where values are wanted; make them texts or numbers")
     return array if pa.types.is_dictionary(array.type) else pc.dictionary_encode(_plain(array))
 
 

@@ -9,6 +9,7 @@ number in any type and width, or the same truth value. Units and labels are told
 """
 
 import math
+import re
 from collections.abc import Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -22,6 +23,7 @@ import pyarrow.compute as pc
 
 from dpfast.tables.columns import text_of
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _MISSING = ("NoneType", "NAType", "NaTType")  # types of missing values; the last two are of pandas
 _UNITS = "datetime64", "timedelta64"  # of numpy, with a unit after it
 _EXACT = 1 << 53  # beyond it, not all integers are floats
@@ -60,7 +62,7 @@ def identity(value: Any) -> str | None:
         return f"{OTHER}{_kind(type(value))} {value.hex() if isinstance(value, bytes) else value}"
     if isinstance(value, Real | Decimal):
         return NUMBER + _number(value)
-    raise TypeError(f"{type(value).__name__} objects cannot be told apart; give texts or numbers")
+    raise TypeError(f"{type(value).__name__} objects, which cannot be told apart; give texts or numbers")
 
 
 def plain(identity: str) -> str:
@@ -122,7 +124,7 @@ def array_of(name: str, values: Sequence[Any]) -> pa.Array:
     try:
         return pa.array(values, _TYPES[kind], from_pandas=True)
     except (pa.ArrowException, ValueError, OverflowError):
-        raise Fault(name, f"holds {kind} that Arrow cannot hold") from None
+        raise _not_held(name, values, kind) from None
 
 
 def _refuse_zones(name, values, types):
@@ -202,7 +204,20 @@ def _as_texts(name, values):
     try:
         return pa.array([None if is_missing(value) else _text(value) for value in values], _TEXT)
     except (pa.ArrowException, ValueError, OverflowError):
-        raise Fault(name, "holds a value that Arrow cannot hold") from None
+        raise _not_held(name, values, "a value") from None
+
+
+def _not_held(name, values, kind):
+    """Return the fault of a column of values that Arrow cannot hold."""
+    row = next((k for k, value in enumerate(values) if isinstance(value, str) and _SURROGATE.search(value)), None)
+    if row is None:
+        return Fault(name, f"holds {kind} that Arrow cannot hold")
+    return Fault(
+        name,
+        "holds half of a surrogate pair, which is no character: read the file with its encoding, or replace what is "
+        'none by text.encode("utf-8", "replace").decode()',
+        row,
+    )
 
 
 def _text(value):

@@ -25,7 +25,7 @@ from dpfast.tables.discovered import Discovered, refuse_many
 from dpfast.tables.encoding import Encoding
 from dpfast.tables.label_kinds import label_kind
 from dpfast.tables.labels import codes_of_labelled
-from dpfast.tables.naming import LABELS, not_there
+from dpfast.tables.naming import LABELS, hint_of, not_there
 from dpfast.tables.schema import Label, Schema
 
 
@@ -353,7 +353,7 @@ def unit_column(table: Any, name: str) -> pa.Array:
     """Return the column of units of a frame, or their identities if it has no type."""
     frame = Frame(table)
     if name not in frame.names:
-        raise ValueError(f"units= names the column {name!r}, which the table lacks")
+        raise ValueError(f"units= names the column {name!r}, which the table lacks{hint_of(name, frame.names)}")
     return frame.distinguish_cells(name)
 
 

@@ -59,7 +59,7 @@ def test_every_choice_of_rows_has_equal_chances(rng):
         (np.array(["2026-01-01", "NaT"], "M8[D]"), "row 1 has none"),
         (np.ma.masked_array([1, 2, 3], [0, 1, 0]), "row 1 has none"),
         ([1, math.nan, "b"], "row 1 has none"),
-        ([1, [2]], "list objects cannot be told apart"),
+        ([1, [2]], "list objects, which cannot be told apart"),
     ],
 )
 def test_rows_of_nobody_are_refused(units, message, rng):

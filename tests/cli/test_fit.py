@@ -102,7 +102,7 @@ def test_a_table_with_one_label_is_refused_unless_others_are_declared(run, refus
     command = ["fit", path, *FIT, "--label", "y"]
     assert "all rows have the label 5" in refused(*command)
     assert run(*command, "--classes", "5,6").exit_code == 0
-    assert "label '5', which --classes 6,7 does not name" in refused(*command, "--classes", "6,7")
+    assert "a row has a label that --classes 6,7 does not name" in refused(*command, "--classes", "6,7")
 
 
 def test_the_type_of_declared_labels_does_not_depend_on_those_that_occur(run, tmp_path):

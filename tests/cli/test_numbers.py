@@ -132,9 +132,9 @@ def test_a_table_in_a_scratch_file_gives_the_same_model(run, people, tmp_path):
         ('a,"b, c",y\n0.5,"1.5",u\n\n-1e-3,,v\n', "messy.csv: line 4, column 'b, c' is empty"),
         (
             'a,"b, c",y\n0.5,"1.5",u\n\n-1e-3,red,v\n',
-            "messy.csv: line 4, column 'b, c' holds 'red'; features are finite",
+            "messy.csv: line 4, column 'b, c' holds another value; features are finite",
         ),
-        ("a,b,y\n0.5,NaN,u\n1,1,v\n", "messy.csv: line 2, column 'b' holds 'NaN'"),
+        ("a,b,y\n0.5,NaN,u\n1,1,v\n", "messy.csv: line 2, column 'b' holds another value"),
         ("a,b,y\n0.5,1\n1,1,v\n", "messy.csv: line 2 has 2 cells, the header row 3"),
         ("a,b,class\n0.5,1,u\n1,1,v\n", "messy.csv: there is no column 'y' to take labels from; there is a, b, class"),
         ("a,b,y\n0.5,1,u\n1,1,u\n", "messy.csv: all rows have the label 'u'"),
@@ -152,7 +152,7 @@ def test_infinity_in_a_parquet_file_is_refused_before_anything_is_charged(refuse
     frame.loc[2111, "bmi"] = np.inf
     frame.to_parquet(path, row_group_size=700)
     said = refused("fit", path, *BOOST, "--numbers", "--label", "outcome")
-    assert "people.parquet: row 2112, column 'bmi' holds inf; features are finite numbers" in said
+    assert "people.parquet: row 2112, column 'bmi' holds another value; features are finite numbers" in said
 
 
 def test_a_table_of_bits_is_packed_if_that_is_declared(run, refused, trees, people, tmp_path):
@@ -232,7 +232,9 @@ def test_predict_reads_what_the_model_was_fitted_on(run, refused, trees, people,
     loaded = dpfast.load(model)
     del loaded.feature_names_in_
     assert run("predict", model, ones).stdout.split() == loaded.predict(np.array([[1.0, 0, 0, 1]])).tolist()
-    assert "line 3, column 'bmi' holds '7.5'; features are numbers declared" in refused("predict", model, outside)
+    assert "line 3, column 'bmi' holds another value; features are numbers declared" in refused(
+        "predict", model, outside
+    )
     assert "--numbers and --bits are for models that do not know it" in refused("predict", model, ones, "--bits")
     run("fit", people, *BOOST, "--label", "outcome", "--threshold", 0, "--out", model)
     by_default = run("predict", model, people, "--label", "outcome").stdout
@@ -240,7 +242,9 @@ def test_predict_reads_what_the_model_was_fitted_on(run, refused, trees, people,
     assert "m.json has 0.0" in refused("predict", model, people, "--label", "outcome", "--threshold", 1)
     run("fit", trees, *BOOST, "--label", "tree", "--bits", "--out", model)
     (tmp_path / "half.csv").write_text("wet,cold [C],windy\n1,0.5,0\n")
-    assert "column 'cold [C]' holds '0.5'; features are 0 or 1" in refused("predict", model, tmp_path / "half.csv")
+    assert "column 'cold [C]' holds another value; features are 0 or 1" in refused(
+        "predict", model, tmp_path / "half.csv"
+    )
 
 
 def test_a_model_that_was_saved_in_python_is_told_what_to_read(run, refused, people, rows, tmp_path):
@@ -284,7 +288,10 @@ def test_a_stream_of_real_columns_goes_on_under_the_same_terms(run, refused, peo
     said = run("stream", "-", *ranged, "--new-rows", stdin=other)
     assert (said.exit_code, said.stdout.count("\n")) == (0, 1), said.stderr  # columns are known by their names
     said = run("stream", "-", *ranged, "--new-rows", stdin=lines[0] + "0.5,3,0,1,ill\n")
-    assert "standard input: row 1, column 'bmi' holds '3'; features are numbers declared to lie in" in said.stderr
+    assert (
+        "standard input: row 1, column 'bmi' holds another value; features are numbers declared to lie in"
+        in said.stderr
+    )
 
 
 def test_a_table_of_bits_gives_a_decision_list_what_it_always_did(run, trees, model, tmp_path):

@@ -36,7 +36,7 @@ def test_a_file_with_other_columns_is_refused_by_naming_them(refused, trees, mod
     assert "other.csv lacks features that" in said("wet,windy\n1,0\n")
     assert ": cold [C]" in said("wet,windy\n1,0\n")
     assert "does not know: green; --label leaves one out" in said("wet,cold [C],windy,green\n1,0,1,1\n")
-    assert "column 'tree' holds 'oak'; " in refused("predict", model, trees).replace("'elm'", "'oak'")
+    assert "column 'tree' holds another value; " in refused("predict", model, trees)
     assert "unless it is the label" in refused("predict", model, trees)
 
 

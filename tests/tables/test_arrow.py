@@ -6,8 +6,9 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
+import dpfast
 from dpfast import Schema
-from dpfast.tables import Category
+from dpfast.tables import Category, Numeric
 from dpfast.tables.arrow import Fault, Frame, days, numbers, texts
 from dpfast.tables.arrow import cells as discovered_cells
 from dpfast.tables.cells import FIXED
@@ -150,6 +151,25 @@ def test_texts_of_numpy_have_the_identities_that_they_have_as_objects(cells):
 def test_a_lone_surrogate_among_texts_of_numpy_is_refused():
     with pytest.raises(Fault, match="values that a table does not"):
         Frame({"y": np.array(["a", "\ud800"])}).identities("y")
+
+
+def test_half_of_a_surrogate_pair_is_refused_at_its_row_before_the_charge_and_the_text_is_not_shown():
+    words = np.array(["u", "v"] * 100, object)
+    words[5] = "secret\ud800"
+    frame = pd.DataFrame({"w": pd.Series(words, dtype=object), "x": np.arange(200.0)})
+    y, budget = ["a", "b"] * 100, dpfast.accounting.Budget(1, 1e-6)
+    declared = dpfast.Schema([Category("w", ["u", "v"]), Numeric("x", 0, 200)])
+    for given in ({}, {"schema": declared}, {"units": "w"}):
+        units = {"units": given.pop("units"), "rows_per_unit": 1} if "units" in given else {}
+        model = dpfast.HalfspaceClassifier(0.5, budget=budget, **given)
+        with pytest.raises(Fault, match="row 6, column 'w' holds half of a surrogate pair") as refused:
+            model.fit(frame, y, **units)
+        assert "secret" not in str(refused.value)
+    assert budget.spent == (0, 0)
+    model = dpfast.HalfspaceClassifier(random_state=0).fit(frame.drop(index=5), y[:5] + y[6:])
+    for rows in (frame, frame[5:6], {"w": words[5:6].tolist(), "x": [1.0]}):
+        with pytest.raises(Fault, match="holds half of a surrogate pair"):
+            model.predict(rows)
 
 
 @pytest.mark.parametrize("dtype", ["<f8", "<f4", ">f8", "<f2"])

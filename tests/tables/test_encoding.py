@@ -217,7 +217,7 @@ TABLES = {
     ),
     "values that are lists": (
         {**texts(), "job": pa.array([[1]] * 8)},
-        "column 'job' holds list.* where values are declared",
+        "column 'job' holds list.* where values are wanted",
     ),
     "dates where numbers are": ({**texts(), "age": [dt.date(2020, 1, 1)] * 8}, "holds date32.* where numbers are"),
     "numbers where dates are": ({**texts(), "seen": [1] * 8}, "'seen' holds int64 where dates are declared"),

@@ -269,7 +269,7 @@ def open_ledger(
     options = {"neighbors": neighbors, "unit": unit, "composition": composition, "pairs": pairs}
     if not path.exists():
         if epsilon is None:
-            raise LedgerError(f"{path.name}: there is no such file; give epsilon= to create a budget")
+            raise LedgerError(f"{path.name}: there is no such file; give epsilon= (--epsilon) to create a budget")
         settings: dict[str, Any] = {"neighbors": "replace", "unit": "row", "composition": "auto", "pairs": (0.0, 0.0)}
         settings |= {name: value for name, value in options.items() if value is not None}
         _make(

@@ -231,7 +231,10 @@ def _budget_of_mu(mu: float, epsilon: float) -> tuple[float, float]:
         delta_below = decimal_below(Fraction(delta * (1 - less)))
         if delta_below >= SMALLEST_DELTA and gaussian_mu(epsilon, delta_below) <= mu:
             return epsilon, delta_below
-    raise ValueError("epsilon or delta is too small for a discovery and a learner together: declare the columns")
+    raise ValueError(
+        "epsilon or delta is too small, or epsilon too large, for a discovery and a learner together: declare the "
+        "columns"
+    )
 
 
 def _budget_of_rho(rho: float, delta: float) -> float:
