@@ -94,6 +94,7 @@ KERNELS = {  # dpfast/kernels/<name>.pyx over these of csrc/
     "residuals": ["codes", "codes_join", "codes_margins", "bits", "logistic", "dpf_cpu"],
     "classes": ["classes", "bits", "dpf_cpu"],
     "trees": ["trees", "dpf_cpu"],
+    "spread": ["spread", "reals", "dpf_cpu"],
     "texts": ["texts"],
     "cells": ["cells", "dpf_cpu"],
     "resampling": ["resampling", "draw", "dpf_cpu"],

@@ -166,7 +166,9 @@ DPF_BODY uint32_t value_of(const look_up *at, int64_t code) {
     if (code >= at->first && code < DPF_CELLS_MISSING) {
         if (code >= at->last) return values->value[at->after];
         const int64_t b = (code - at->first) >> at->shift;
-        return values->value[run_of(values->start, at->below[b], at->below[b + 1], code)];
+        const size_t low = at->below[b], high = at->below[b + 1];
+        if (high - low > 1) return values->value[run_of(values->start, low, high, code)];
+        return values->value[low + ((high != low) & (values->start[high] <= code))]; /* mostly: no branch */
     }
     if (code > DPF_CELLS_MISSING && values->of_word) {
         const size_t word = (size_t)(code - DPF_CELLS_MISSING - 1);

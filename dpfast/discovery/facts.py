@@ -14,6 +14,7 @@ import numpy as np
 
 from dpfast.discovery.spread import BINS, LIKELY, SURE, Part, Spread
 from dpfast.kernels.own import frozen
+from dpfast.kernels.spread import Grid
 from dpfast.mechanisms.opening import OpeningHistogram
 from dpfast.tables.cells import (
     GROUPS,
@@ -42,6 +43,9 @@ _MOST_EDGES = 4 * BINS  # of the numbers or dates of a column
 _WIDEST_EDGES, _WIDEST_WORDS = tuple(map(float, range(_MOST_EDGES))), tuple(map(str, range(MOST_WORDS)))
 LARGEST = 2.0**44
 FIRST_DAY, LAST_DAY = -25568.0, 39969.0  # ends of the days that have codes of their own
+# possible edges: numbers that codes tell apart, of which the smallest have one code; whole ones; days
+_NUMBERS, _WHOLE = Grid(False, -LARGEST, LARGEST, LEAST), Grid(True, -LARGEST, LARGEST)
+_DAYS = Grid(True, FIRST_DAY, LAST_DAY)
 _POWERS = 2.0 ** np.arange(-8, 21, 2)
 _USUAL = np.concatenate([-_POWERS[::-1], [0.0], _POWERS])  # edges of numbers where nothing is clear of noise
 _FAR = np.concatenate([-_POWERS[::-2], [0.0], _POWERS[::2]])  # and beyond the cells that are
@@ -97,7 +101,7 @@ class ColumnFacts:
         if reads != "date":
             self.numbers = self._numbers(noisy, ends)
         if reads in ("date", "text"):
-            self.dates = Part(noisy[SURVEYED_DATES:SURVEYED_MISSING], self._noise, days, _day, True)
+            self.dates = Part(noisy[SURVEYED_DATES:SURVEYED_MISSING], self._noise, days, _DAYS, True)
         parts = [None if part is None or not part.rows else part for part in (self.numbers, self.dates)]
         self.numbers, self.dates = map(self._if_clear, parts, parts[::-1]) if reads == "text" else parts
 
@@ -108,11 +112,11 @@ class ColumnFacts:
         wholes[zero], others[zero] = others[zero], 0.0
         clear = Spread.clear(others, self._noise, ends).total > 0
         if self._typed_whole() or (not clear and Spread.clear(wholes, self._noise, ends).total):
-            return Part(wholes, self._noise, ends, _whole, True)
+            return Part(wholes, self._noise, ends, _WHOLE, True)
         if not clear:
-            return Part(others, self._noise, ends, _number, False)
+            return Part(others, self._noise, ends, _NUMBERS, False)
         rows = sum(np.where(each > LIKELY * self._noise, each, 0.0) for each in (others, wholes))
-        part = Part(rows, self._noise, ends, _number, False)
+        part = Part(rows, self._noise, ends, _NUMBERS, False)
         part.count(others + wholes)
         return part
 
@@ -270,25 +274,6 @@ def _all_ends():
         frozen(np.concatenate([[-LARGEST], numbers, [LARGEST]])),
         frozen(np.concatenate([[FIRST_DAY], days, [LAST_DAY]])),
     )
-
-
-def _number(numbers):
-    """Return numbers that codes tell apart: the smallest ones have one code."""
-    size = np.where(abs(numbers) < LEAST, np.where(numbers > 0, LEAST, 0.0), numbers)
-    return _cut(size, -LARGEST, LARGEST)
-
-
-def _whole(numbers):
-    return _cut(np.floor(numbers), -LARGEST, LARGEST)
-
-
-def _day(days):
-    return _cut(np.floor(days), FIRST_DAY, LAST_DAY)
-
-
-def _cut(numbers, low, high):
-    """Return numbers cut to a range: `numpy.clip`, which takes longer for a few."""
-    return np.minimum(np.maximum(numbers, low), high)
 
 
 def _numeric(column, part):

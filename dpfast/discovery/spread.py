@@ -7,13 +7,13 @@ public numbers.
 """
 
 import math
-from collections.abc import Callable
-from itertools import accumulate, compress
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpfast.kernels import reals
+from dpfast.kernels import spread as kernel
+from dpfast.kernels.spread import Grid, distinct
 from dpfast.tables.cells import LEAST
 
 BINS, CELLS = 32, 128  # of numbers or dates of a column: at most about so many bins, and cells of the second look
@@ -29,7 +29,6 @@ NARROWER = 8  # a cell is narrowed again if it became narrower by this factor
 COARSE = 1 / 3  # of the rows in one interval that could be divided: a column is read coarsely
 EVEN = 0.1  # of the distance between both ends, by which each tenth of the rows may be elsewhere if they lie evenly
 FEWEST = 4  # ends of parts, fewer than which show nothing
-_PARTS, _SOME_PARTS = np.arange(PARTS + 1), np.arange(2 * FEWEST + 1)
 
 
 class Spread:
@@ -41,46 +40,28 @@ class Spread:
 
     def __init__(self, rows: np.ndarray, ends: np.ndarray, whole: bool = False):
         self.rows, self._ends, self.whole = rows, ends, whole
-        self.total = float(rows.sum())
+        self.total = float(np.add.reduce(rows))
 
     @classmethod
     def clear(cls, noisy: np.ndarray, deviation: float, ends: np.ndarray, whole: bool = False) -> "Spread":
         """Return the cells with the counts that are clear of noise, alone or beside another one."""
-        likely = noisy > LIKELY * deviation
-        if not likely.any():
-            return cls(np.zeros(len(noisy)), ends, whole)
-        beside = np.zeros(len(noisy), bool)
-        beside[:-1] = likely[1:]
-        beside[1:] |= likely[:-1]
-        rows = np.where((noisy > SURE * deviation) | (likely & beside), noisy, 0.0)
-        if np.count_nonzero(rows) > BINS:
+        rows, count = kernel.clear(noisy, LIKELY * deviation, SURE * deviation)
+        if count > BINS:
             rows[np.argsort(-rows, kind="stable")[BINS:]] = 0.0
         return cls(rows, ends, whole)
 
     def refined(
-        self, noisy: np.ndarray, deviation: float, ends: np.ndarray, snap: Callable, before: float = math.inf
+        self, noisy: np.ndarray, deviation: float, ends: np.ndarray, grid: Grid, before: float = math.inf
     ) -> "tuple[Spread, Spread]":
         """Return the cells that the last look confirms, which counts parts of the cells, and their rows in these parts.
 
-        `ends` are those of the parts, in the form that `snap` gives to ends. A cell is confirmed if its parts have more
-        than half of its rows together, or if these and its own, with the deviation `before`, are clear of noise. A part
-        between two cells that hold rows, none of which was clear in the first look, has its own rows if they are:
-        around 0 there are many cells, each with few rows.
+        `ends` are those of the parts, on the grid. A cell is confirmed if its parts have more than half of its rows
+        together, or if these and its own, with the deviation `before`, are clear of noise. A part between two cells
+        that hold rows, none of which was clear in the first look, has its own rows if they are: around 0 there are many
+        cells, each with few rows.
         """
-        rest, parts = np.zeros(len(self.rows)), np.where(noisy > LIKELY * deviation, noisy, 0.0)
-        cells = self.rows.nonzero()[0]
-        bounds = np.searchsorted(ends, snap(self._ends[[cells, cells + 1]])).T.tolist()
-        places = [slice(first, max(last, first + 1)) for first, last in bounds]  # own parts, or one that it shares
-        for within in places:
-            parts[within] = 0.0
-        for cell, within in zip(cells.tolist(), places, strict=True):
-            rows, again = float(self.rows[cell]), float(np.add.reduce(noisy[within]))
-            variance = deviation**2 * len(noisy[within])
-            weight = variance / before**2
-            clear = again + weight * rows > SURE * math.sqrt(variance * (1 + weight))
-            if 2 * again > rows or clear:
-                rest[cell] = rows
-                parts[within] += reals.halves(noisy[within], rows, LIKELY * deviation)
+        limits = LIKELY * deviation, SURE, deviation**2, before**2
+        rest, parts = grid.refine(self.rows, self._ends, noisy, ends, *limits)
         return Spread(rest, self._ends, self.whole), Spread(parts, ends, self.whole)
 
     def intervals(self, least: float = 0.0) -> list:
@@ -105,35 +86,15 @@ class Spread:
 
     def divided(self, cells: int, least: float) -> np.ndarray:
         """Return the ends of about so many cells, spread over those that hold rows, with at least so many rows each."""
-        places = self.rows.nonzero()[0]
-        rows, low, high = self.rows[places], self._ends[places], self._ends[places + 1]
-        parts = np.maximum(1, np.minimum(cells * rows / self.total, rows / least).astype(np.int64))
-        place = np.arange(parts.sum()) - np.repeat(np.cumsum(parts) - parts, parts)
-        ends = np.repeat(low, parts) + place * np.repeat((high - low) / parts, parts)
-        return distinct(np.concatenate([ends, high]))
-
-    def below(self, numbers: np.ndarray) -> np.ndarray:
-        """Return the rows at or below each number."""
-        return np.interp(numbers, self._ends, np.concatenate([[0.0], np.cumsum(self.rows)]))
+        return kernel.divide(self.rows, self._ends, self.total, cells, least)
 
     def quantiles(self, ranks: Any) -> np.ndarray:
         """Return the numbers at these shares of the rows; whole numbers, or lower ends of cells, if all are whole."""
-        below = np.concatenate([[0.0], np.cumsum(self.rows)])
-        below_ranks = np.asarray(ranks) * self.total
-        cell = np.searchsorted(below[1:-1], below_ranks)
-        part = (below_ranks - below[cell]) / np.where(self.rows[cell] > 0, self.rows[cell], 1.0)
-        low, high = self._ends[cell], self._ends[cell + 1]
-        at = low + (high - low) * np.clip(part, 0, 1)
-        return np.where(self.whole & (part < 1), np.maximum(np.floor(at), low), at)
+        return kernel.quantiles(self.rows, self._ends, self.total, np.asarray(ranks, np.float64), self.whole)
 
     def parting(self, edges: np.ndarray) -> np.ndarray:
         """Return the edges that separate rows: between each one and the one before, and beyond the last, are some."""
-        separating, before, some = [], 0.0, self.total * TAIL
-        for edge, below in zip(edges.tolist(), self.below(edges).tolist(), strict=True):
-            if below - before > some and self.total - below > some:
-                separating.append(edge)
-                before = below
-        return np.array(separating)
+        return kernel.parting(self.rows, self._ends, self.total, self.total * TAIL, edges)
 
 
 class Held(NamedTuple):
@@ -148,11 +109,11 @@ class Held(NamedTuple):
 class Part:
     """The numbers or the dates of a column, and what is known of them after each look.
 
-    `snap` maps numbers to possible edges: any numbers, or whole ones.
+    `grid` has the possible edges: any numbers, or whole ones.
     """
 
-    def __init__(self, noisy: np.ndarray, deviation: float, ends: np.ndarray, snap: Callable, whole: bool):
-        self._snap, self._deviation = snap, deviation
+    def __init__(self, noisy: np.ndarray, deviation: float, ends: np.ndarray, grid: Grid, whole: bool):
+        self._grid, self._deviation = grid, deviation
         self._first = self._spread = Spread.clear(noisy, deviation, ends, whole)
         self.rows = self.every = self._first.total
         self._intervals = [Held(*each) for each in self._first.intervals()]
@@ -168,18 +129,15 @@ class Part:
 
     def _divided(self, interval):
         """Return the ends of the parts of an interval."""
-        return distinct(self._snap(interval.low + _PARTS * ((interval.high - interval.low) / PARTS)))
+        return self._grid.steps(interval.low, interval.high, PARTS)
 
     def _wide(self, intervals):
         """Return those of some intervals that may be narrowed, and have more than FEWEST different ends of parts.
 
         Twice as many parts show this.
         """
-        intervals = [each for each in intervals if each.wide]
-        ends = np.array([(each.low, each.high) for each in intervals]).reshape(-1, 2)
-        some = self._snap(ends[:, :1] + _SOME_PARTS * ((ends[:, 1:] - ends[:, :1]) / _SOME_PARTS[-1]))
-        rises = np.count_nonzero(some[:, 1:] > some[:, :-1], axis=1)
-        return [*compress(intervals, (rises >= FEWEST).tolist())]
+        steps = self._grid.steps
+        return [each for each in intervals if each.wide and len(steps(each.low, each.high, 2 * FEWEST)) > FEWEST]
 
     def _to_narrow(self):
         """Return the intervals to narrow: all if they are few, or else the fewest that hold most of the rows.
@@ -218,12 +176,12 @@ class Part:
     def cells(self, deviation: float) -> np.ndarray:
         """Return the edges of the cells of the last look."""
         divided = self._first.divided(CELLS, LEAST_CELL * deviation)
-        return distinct(self._snap(np.concatenate([divided, self._outer])))
+        return self._grid.distinct(np.concatenate([divided, self._outer]))
 
     def look(self, noisy: np.ndarray, edges: np.ndarray, deviation: float) -> None:
         """Take over the last look, whose outer cells have the rows that the first one did not see."""
         self.every, before = max(self.rows, float(noisy.sum())), self._deviation
-        cells, parts = self._first.refined(noisy[1:-1], deviation, edges, self._snap, before)
+        cells, parts = self._first.refined(noisy[1:-1], deviation, edges, self._grid, before)
         self._deviation = deviation
         self.confirmed = cells.total > 0
         if self.confirmed:
@@ -239,11 +197,11 @@ class Part:
         ends = self._first.ends_of_cells()
         bins = min(bins, max(LEAST_BINS, int(self.rows / self._deviation)))
         edges = np.concatenate([self._spread.quantiles(np.arange(1, bins) / bins), ends])
-        edges = self._spread.parting(distinct(self._snap(edges)))
+        edges = self._spread.parting(self._grid.distinct(edges))
         if beyond is None:
             return edges
         outer = beyond[(beyond < ends[0]) | (beyond > ends[-1])]
-        return distinct(self._snap(np.concatenate([edges, ends[[0, -1]], outer])))
+        return self._grid.distinct(np.concatenate([edges, ends[[0, -1]], outer]))
 
     @property
     def whole(self) -> bool:
@@ -270,22 +228,12 @@ class Part:
 
     def quantiles(self, ranks: Any) -> np.ndarray:
         """Return the edges at these shares of the rows."""
-        return self._snap(self._spread.quantiles(ranks))
+        return self._grid.snap(self._spread.quantiles(ranks))
 
     def between(self) -> tuple[float, float]:
         """Return the ends between which nearly all rows lie."""
         low, high = self.quantiles([TAIL, 1 - TAIL]).tolist()
         return (0.0 if -LEAST <= low < 0 else low), high
-
-
-def distinct(numbers: np.ndarray) -> np.ndarray:
-    """Return numbers in increasing order, each once: `numpy.unique`, which takes longer for a few."""
-    numbers = numbers.copy()
-    numbers.sort()
-    first = np.empty(len(numbers), bool)
-    first[:1] = True
-    np.greater(numbers[1:], numbers[:-1], out=first[1:])
-    return numbers[first]
 
 
 def shortest(noisy: np.ndarray, rows: float, deviation: float) -> tuple[int, int]:

@@ -195,12 +195,15 @@ def _distinct_texts(texts: np.ndarray) -> pa.DictionaryArray | None:
 def header_of(table: Any) -> dict[str, pa.DataType]:
     """Return the types of the columns of a frame by their names; no row of a frame or of a dict is read for it."""
     if hasattr(table, "iloc") and hasattr(table, "columns"):
-        table = getattr(table, "_meta", table).iloc[:0]
-        frame, types = Frame(table), {}  # of columns without rows, whose type follows from that of pandas
-        columns = [*zip(frame.names, table.dtypes, strict=True)]
+        table = getattr(table, "_meta", table)
+        frame, types = Frame(table), {}
+        columns = [*zip(frame.names, table.dtypes.tolist(), strict=True)]
         for name, dtype in columns:
             if dtype not in types:
-                types[dtype] = frame.column(name).type
+                if are_plain_numbers(stored := frame.stored(name)):
+                    types[dtype] = pa.from_numpy_dtype(dtype)
+                else:  # without rows, as the type follows from that of pandas
+                    types[dtype] = Frame({name: stored.iloc[:0]}).column(name).type
         return {name: types[dtype] for name, dtype in columns}
     if isinstance(table, Mapping):
         Frame(table)  # refuses columns of several lengths

@@ -63,7 +63,7 @@ class Column:
     @property
     def to_find(self) -> tuple:
         """Return the fields that are discovered privately."""
-        return tuple(fact for fact in self.facts if getattr(self, fact) is None)
+        return tuple([fact for fact in self.facts if getattr(self, fact) is None])
 
     def code_columns(self) -> tuple[CodeColumn, ...]:
         """Return the columns of codes that this column becomes."""

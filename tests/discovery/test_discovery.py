@@ -1,3 +1,4 @@
+import math
 import pickle
 import re
 from fractions import Fraction
@@ -18,9 +19,10 @@ from dpfast.base.fitting import Fit
 from dpfast.base.transaction import reader_of
 from dpfast.discovery import facts
 from dpfast.discovery.facts import ColumnFacts
-from dpfast.discovery.spread import Held, Part, Spread, distinct
+from dpfast.discovery.spread import Held, Part, Spread
 from dpfast.discovery.survey import discover, plan
 from dpfast.files.encodings import source_of
+from dpfast.kernels.spread import Grid
 from dpfast.mechanisms.opening import OpeningHistogram
 from dpfast.report.html import page
 from dpfast.report.text import column_line
@@ -377,6 +379,9 @@ def test_files_are_discovered_when_asked(frame, tmp_path):
         assert model.encoder_.schema_.columns[3].dates is not None
 
 
+ANY_NUMBER = Grid(False, -math.inf, math.inf)
+
+
 def test_noise_alone_makes_no_rows_and_rows_stay_where_they_are(rng):
     ends = np.arange(130.0)
     noise = rng.normal(0, 30.0, (400, 129))
@@ -596,13 +601,13 @@ def test_rows_of_a_cell_are_divided_where_halves_clearly_differ():
     cells = Spread(np.array([0.0, 80.0, 40.0]), np.array([0.0, 1.0, 3.0, 4.0]))
     ends = np.array([1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0])
     noisy = np.array([41.0, 38.0, 1.0, -2.0, 18.0, 23.0])
-    np.testing.assert_allclose(cells.refined(noisy, 2.0, ends, np.asarray)[1].rows, [40, 40, 0, 0, 20, 20])
-    np.testing.assert_allclose(cells.refined(noisy, 50.0, ends, np.asarray)[1].rows, [20, 20, 20, 20, 20, 20])
+    np.testing.assert_allclose(cells.refined(noisy, 2.0, ends, ANY_NUMBER)[1].rows, [40, 40, 0, 0, 20, 20])
+    np.testing.assert_allclose(cells.refined(noisy, 50.0, ends, ANY_NUMBER)[1].rows, [20, 20, 20, 20, 20, 20])
     for wild in (np.full(6, -1e9), np.full(6, 1e9), np.zeros(6), noisy * 1e12):
-        kept, parts = cells.refined(wild, 2.0, ends, np.asarray)
+        kept, parts = cells.refined(wild, 2.0, ends, ANY_NUMBER)
         assert kept.total == pytest.approx(parts.total)
         assert kept.total in (0, 120)
-    kept, parts = cells.refined(np.where(ends[:-1] < 3, noisy, 3.0), 2.0, ends, np.asarray)  # the last cell had noise
+    kept, parts = cells.refined(np.where(ends[:-1] < 3, noisy, 3.0), 2.0, ends, ANY_NUMBER)  # the last cell had noise
     assert (kept.rows.tolist(), parts.rows.tolist()) == ([0, 80, 0], [40, 40, 0, 0, 0, 0])
 
 
@@ -764,18 +769,18 @@ def test_numbers_that_are_close_together_beside_their_size_are_told_apart(name):
 def test_two_cells_are_narrowed_though_noise_looks_like_rows_in_a_third_one():
     ends = 2.0 ** np.arange(17, 24)
     for noisy in ([0, 0, 7_500, 7_500, 130, 0], [110, 0, 7_500, 7_500, 0, 120], [130, 130, 15_000, 0, 0, 130]):
-        part = Part(np.array(noisy, float), 30.0, ends, np.asarray, False)
+        part = Part(np.array(noisy, float), 30.0, ends, ANY_NUMBER, False)
         assert part.parts() is not None
         part.narrow(np.zeros(len(part.parts()) + 1), part.parts(), 30.0)
-    assert Part(np.array([3_000.0, 4_000, 5_000, 3_000, 0, 0]), 30.0, ends, np.asarray, False).parts() is None
+    assert Part(np.array([3_000.0, 4_000, 5_000, 3_000, 0, 0]), 30.0, ends, ANY_NUMBER, False).parts() is None
 
 
 def test_intervals_are_wide_if_their_parts_have_different_ends():
     ends, days = facts._all_ends()
-    for snap, each in ((facts._number, ends), (facts._whole, ends), (facts._day, days)):
-        part = Part(np.zeros(len(each) - 1), 1.0, each, snap, True)
+    for grid, each in ((facts._NUMBERS, ends), (facts._WHOLE, ends), (facts._DAYS, days)):
+        part = Part(np.zeros(len(each) - 1), 1.0, each, grid, True)
         cells = [Held(*ends, 1.0) for ends in zip(each[:-1].tolist(), each[1:].tolist(), strict=True)]
-        wide = [cell for cell in cells if len({*snap(np.linspace(cell.low, cell.high, 513)).tolist()}) > 4]
+        wide = [cell for cell in cells if len({*grid.snap(np.linspace(cell.low, cell.high, 513)).tolist()}) > 4]
         assert part._wide(cells) == wide
         assert wide
 
@@ -786,11 +791,6 @@ def test_only_columns_of_texts_are_searched_for_numbers_and_dates(monkeypatch, r
     monkeypatch.setattr(facts, "Part", lambda *args: made.append(Part(*args)) or made[-1])
     ColumnFacts(Discovered("x", reads=reads), np.full(SURVEYED, 500.0), {}, OpeningHistogram(30.0, 1, 90), 10_000.0)
     assert len(made) == looked
-
-
-@pytest.mark.parametrize("numbers", [[], [0.0, -0.0], [3.0, 1.0, 1.0, 2.0], [*range(600), 5.0]])
-def test_distinct_numbers_are_those_of_numpy(numbers):
-    assert np.array_equal(distinct(np.array(numbers, float)), np.unique(np.array(numbers, float)))
 
 
 def test_a_frame_a_csv_file_and_a_parquet_file_have_the_same_codes(rng, tmp_path, monkeypatch):

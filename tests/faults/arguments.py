@@ -33,6 +33,7 @@ from dpfast.kernels import (
     resampling,
     residuals,
     sparse_vector,
+    spread,
     texts,
     trees,
     unit_rows,
@@ -92,6 +93,16 @@ def plain(fuzz):
     call(reals.dot, np.ones(3), np.ones(3))
     call(reals.halves, np.ones(3), 9.0, 1.0)
     call(reals.smooth, np.ones(3), 1.0)
+    whole, rows, ends = call(spread.Grid, True, -5.0, 5.0), np.ones(3), np.arange(4.0)
+    call(whole.snap, np.ones(3))
+    call(whole.distinct, np.ones(3))
+    call(whole.steps, 0.0, 1.0, 8)
+    call(whole.refine, rows, ends, np.ones(3), ends, 1.0, 4.0, 1.0, 1.0)
+    call(spread.distinct, np.ones(3))
+    call(spread.clear, rows, 1.0, 2.0)
+    call(spread.divide, rows, ends, 3.0, 8, 1.0)
+    call(spread.quantiles, rows, ends, 3.0, np.ones(1), False)
+    call(spread.parting, rows, ends, 3.0, 0.1, np.ones(1))
     call(reals.products, np.ones((2, 3)), np.ones(3))
     call(reals.products_csr, np.array([0, 1]), np.array([0]), np.ones(1), np.ones(3))
     call(resampling.draw, np.ones(3), 2, rng)
