@@ -54,7 +54,7 @@ from dpfast.learners.halfspaces.images import LIMIT, CodeImage, CodeShape
 from dpfast.learners.halfspaces.pairs import GROUPS, MOST_CHOICES, SHARE, ColumnPairs, draws
 from dpfast.learners.halfspaces.plain import PlainShape
 from dpfast.learners.halfspaces.scales import MOST_COLUMNS
-from dpfast.learners.halfspaces.shrunken import DescentByGroup, JoinedDescent, ShrunkenDescent
+from dpfast.learners.halfspaces.shrunken import DescentByGroup, DescentOfLeaves, JoinedDescent, ShrunkenDescent
 from dpfast.learners.halfspaces.steepness import LEVELS, REACH, STEPS, level_ends, middle_of, slope_and_height
 from dpfast.learners.halfspaces.trees import grow, weight
 
@@ -219,14 +219,14 @@ class HalfspaceState:
         if grown is not None:
             self.forest, shares = grown
             leaf = weight(max(self.image.square, 0.0), trees)
-            self._extend(self.image.with_leaves(self.forest, shares, leaf), deviation, n_rounds)
+            self._extend(self.image.with_leaves(self.forest, shares, leaf), deviation, n_rounds, DescentOfLeaves)
 
-    def _extend(self, image, deviation, n_rounds):
+    def _extend(self, image, deviation, n_rounds, kind=DescentByGroup):
         """Continue with an image that has further columns before the intercept."""
         before, at = self.image, self.image.pairs_at
         self.image = image
         self.descent.rescale(image.radius / before.radius)
-        joined = self._descent(slice(at, image.pairs_at), deviation, n_rounds, least=1.0)
+        joined = self._descent(slice(at, image.pairs_at), deviation, n_rounds, least=1.0, kind=kind)
         self.descent = JoinedDescent(self.descent, joined, at)
 
     def middle_question(self):
@@ -265,15 +265,18 @@ class HalfspaceState:
             fields["coef_noise"], fields["code_shares"] = np.ascontiguousarray(noise.T), self.image.shares
         return fields
 
-    def _descent(self, entries, deviation, n_rounds, least=_LEAST):
-        """Return a descent of the coefficients of these entries of the image; see `DescentByGroup` for `least`."""
+    def _descent(self, entries, deviation, n_rounds, least=_LEAST, kind=DescentByGroup):
+        """Return a descent of the coefficients of these entries of the image; see `DescentByGroup` for `least`.
+
+        `kind` is its class for rows of codes.
+        """
         image, opening = self.image, self.image.opening
         public = image.groups[entries], len(opening.sizes), deviation, opening.n, n_rounds, image.fastest
         if not isinstance(image, CodeImage):
             return ShrunkenDescent(*public, mixed=self._width <= MOST_COLUMNS, far=_FAR)
         curvature, least = (self._curvature(), least) if self._columns == 1 else (_CURVED, 1.0)
         pace = math.sqrt(min(1.0, curvature / _CURVED))
-        return DescentByGroup(*public, pace, _FALL, curvature * image.spread[entries], least)
+        return kind(*public, pace, _FALL, curvature * image.spread[entries], least)
 
     def _curvature(self):
         """Return the mean curvature of the loss of two classes if all rows have the log odds of the classes."""

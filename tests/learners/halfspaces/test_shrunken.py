@@ -1,7 +1,9 @@
+import math
+
 import numpy as np
 import pytest
 
-from dpfast.learners.halfspaces.shrunken import DescentByGroup, JoinedDescent, ShrunkenDescent
+from dpfast.learners.halfspaces.shrunken import DescentByGroup, DescentOfLeaves, JoinedDescent, ShrunkenDescent
 
 
 @pytest.mark.parametrize("classes", [2, 3])
@@ -183,3 +185,25 @@ def test_without_a_group_or_with_more_columns_a_mixed_descent_has_the_shares_of_
     for c in range(3):  # in one column, larger coefficients keep more
         order = np.abs(descent._total[:30, c]).argsort()
         assert (np.diff(shares[order, c]) > -1e-12).all()
+
+
+@pytest.mark.parametrize(
+    ("deviation", "n", "faster"),
+    [(20.0, 4e5, 2.0), (20.0, 1e5, 500 / math.sqrt(1500 * 128)), (1.0, 5e3, 1.0), (3e4, 1e5, 1.5)],
+)
+def test_leaves_are_up_to_twice_as_fast_where_rows_and_noise_allow_it(deviation, n, faster):
+    public = np.repeat(np.arange(4), 16), 2, deviation, n, 100, 128.0, 1.0, 1.0, np.full(64, 0.001), 1.0
+    columns, leaves = DescentByGroup(*public), DescentOfLeaves(*public)
+    assert leaves._rate / columns._rate == pytest.approx(faster)
+    assert leaves._lasting == columns._lasting
+
+
+def test_trees_are_shrunk_nearly_together_and_other_groups_by_themselves(rng):
+    public = np.repeat(np.arange(50), 16), 2, 100.0, 1e4, 40, 128.0, 1.0, 1.0, np.full(800, 0.001), 1.0
+    columns, leaves = DescentByGroup(*public), DescentOfLeaves(*public)
+    for _ in range(40):
+        noise = rng.normal(scale=100.0, size=(800, 1))
+        columns.add(noise)
+        leaves.add(noise)
+    apart = [np.std(descent._factors[:-1]) for descent in (columns, leaves)]
+    assert apart[1] < apart[0] / 3
