@@ -102,12 +102,9 @@ def discrete_gaussian(sigma, size, rng):
 
 
 def _draw(name, value, squared, size, rng):
-    exact = fraction(name, value, "a positive number")
-    if not 0 < exact <= _LARGEST:
-        raise ValueError(f"{name} must lie in (0, 2**52], got {value!r}")
+    cdef _Strips strips = (_known_law if type(value) is float else _law)(name, value, squared)
     cdef bitgen_t *bits = bitgen(rng)
     cdef int64_t[::1] out = np.empty(size, np.int64)
-    cdef _Strips strips = _strips(exact, squared)
     cdef uint64_t words[2]
     cdef uint64_t guard = 1 << _guard_bits
     cdef size_t done = 0, n = out.shape[0]
@@ -165,6 +162,16 @@ cdef class _Strips:
 
 
 _strips = lru_cache(64)(_Strips)
+
+
+def _law(name, value, squared):
+    exact = fraction(name, value, "a positive number")
+    if not 0 < exact <= _LARGEST:
+        raise ValueError(f"{name} must lie in (0, 2**52], got {value!r}")
+    return _strips(exact, squared)
+
+
+_known_law = lru_cache(64)(_law)  # as to make and to hash a Fraction takes as long as some hundred draws
 
 
 def _rate(scale, squared, shift):

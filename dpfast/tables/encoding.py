@@ -263,13 +263,14 @@ class Encoding:
     def table(self, schema: Schema | None = None) -> CodeTable:
         """Return all rows as codes, by this schema after the discovery, if there was one."""
         schema = self.schema if schema is None else schema
-        arrays = []
-        for column, declared, stores in zip(schema.columns, self.schema.columns, self._stores, strict=True):
-            if declared.to_find:
+        arrays, codes = [], []
+        for column, reader, stores in zip(schema.columns, self._readers, self._stores, strict=True):
+            if reader.column.to_find:
                 reader = READERS[type(column)](column)
                 stores = [self._codes_of(reader, code, stores[0]) for code in reader.code_columns]
             arrays += [frozen(store.read_all()) for store in stores]
-        return CodeTable.of_columns(schema.code_columns, self.held, arrays)
+            codes += reader.code_columns
+        return CodeTable.of_columns(tuple(codes), self.held, arrays)
 
     def to_codes(self, schema: Schema, names: Labels) -> Table:
         """Return all rows as codes by this schema after the discovery, and their classes, as a table of one part."""

@@ -267,15 +267,17 @@ class CodeImage(CodeShape):
 
     def entries(self, total):
         """Return the sum of the images on the grid, from sums of residuals by code: int64, shape (size, columns)."""
-        residuals = total[: self._rows.sizes[0]].sum(axis=0)
-        sums = self._matrix.sums(total)
-        sums -= self._mean[:, np.newaxis] * residuals
-        return np.concatenate([sums, (self._top * residuals)[np.newaxis][: self._constant]])
+        residuals = np.add.reduce(total[: self._rows.sizes[0]])
+        out = np.empty((self.size, len(residuals)), np.int64)
+        out[: self.pairs_at] = self._matrix.sums(total)
+        out[: self.pairs_at] -= self._mean[:, np.newaxis] * residuals
+        out[self.pairs_at :] = self._top * residuals
+        return out
 
     def linear(self, u):
         """Return <u, image> as coefficients of codes (codes, columns), an intercept (columns,) and a constant."""
-        w = u[: len(self._mean)] / _RADIUS
-        top = self._top * u[len(self._mean) :].sum(axis=0) / _RADIUS
+        w = u[: self.pairs_at] / _RADIUS
+        top = self._top * np.add.reduce(u[self.pairs_at :]) / _RADIUS
         mean = np.array([reals.dot(self._real_mean, column) for column in w.T])
         return self._matrix.products(w), top - mean, 0.0
 
