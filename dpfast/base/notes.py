@@ -7,6 +7,8 @@ import numpy as np
 
 from dpfast.accounting.claims.spend import DiscoveryWarning, warn
 from dpfast.base.others import has_others, share_in_words
+from dpfast.discovery.facts import LARGEST
+from dpfast.tables.cells import LEAST
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.naming import NAMELESS, alike, listed, repeats_label, suggests_person
 
@@ -90,6 +92,7 @@ def _of_columns(encoder):
             + marks
             * texts
         )
+    yield from _of_size(columns)
     if nameless := [column.name for column in columns if NAMELESS.fullmatch(column.name)]:
         yield (
             f"{listed(nameless)} had no name. A column that numbers the rows, as an index does, is to be left out: "
@@ -112,6 +115,21 @@ def _of_label_twice(label, names):
         yield (
             f"{listed(twice)} has the name of the label, {label.name!r}. If it holds the same, the model only copies "
             f"it: leave it out: --ignore {twice[0]!r}, or drop it."
+        )
+
+
+def _of_size(columns):
+    """Yield which columns were seen to have numbers that are too large, or too small, to have codes of their own."""
+    codes = [each for column in columns for each in column.code_columns() if each.ordered and not each.dates]
+    if large := [each.name for each in codes if max(-each.low, each.high) >= LARGEST - 1]:
+        yield (
+            f"{listed(large)} may have numbers of more than {LARGEST:,.0f} in size, which share one code: write them "
+            'in a larger unit, or declare the range (low, high) in a schema, or kind = "date" and the format of times.'
+        )
+    if small := [each.name for each in codes if 0 < max(-each.low, each.high) <= LEAST]:
+        yield (
+            f"{listed(small)} may have numbers nearer to 0 than {LEAST:.0e}, which share one code: write them in a "
+            "smaller unit, or declare the range (low, high) in a schema."
         )
 
 

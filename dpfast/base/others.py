@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from dpfast.tables.arrays import take_entries
 from dpfast.tables.classes import OTHER_LABEL, class_numbers, counts_by_class
-from dpfast.tables.labels import number_labels, refuse_missing
+from dpfast.tables.labels import missing_labels, number_labels, refuse_missing
 from dpfast.tables.thresholds import classes_above
 
 
@@ -18,7 +18,8 @@ def score(self: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = Non
     ----------
     X : table, shape (n, d)
     y : array_like, shape (n,)
-        Labels. If the class "other" stands for labels that were not discovered, these count as that class.
+        Labels, one for each row; a mark of a missing label, such as "" and "NA", is refused. If the class "other"
+        stands for labels that were not discovered, these count as that class.
     sample_weight : array_like, shape (n,), default=None
 
     Returns
@@ -27,7 +28,9 @@ def score(self: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = Non
     """
     from sklearn.metrics import accuracy_score
 
-    codes = codes_as_learned(self, *number_labels(y))
+    schema = getattr(getattr(self, "encoder_", None), "schema_", None)
+    marks = missing_labels(self.classes_, () if schema is None else schema.missing_values)
+    codes = codes_as_learned(self, *number_labels(y, marks))
     refuse_missing(codes)
     predicted = np.searchsorted(self.classes_, self.predict(X))
     return float(accuracy_score(codes, predicted, sample_weight=sample_weight))

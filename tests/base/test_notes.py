@@ -79,6 +79,23 @@ def test_names_of_columns_that_suggest_persons():
     assert [name for name in [*no.split(), "", "1"] if suggests_person(name)] == []
 
 
+@pytest.mark.parametrize(
+    ("size", "said"),
+    [
+        (1e13, "may have numbers of more than 17,592,186,044,416 in size, which share one code"),
+        (1e-9, "may have numbers nearer to 0 than 1e-06, which share one code"),
+        (1e11, None),
+        (1e-3, None),
+        (0, None),
+    ],
+)
+def test_numbers_that_are_too_large_or_too_small_for_codes_of_their_own_are_said(rng, size, said):
+    frame = pd.DataFrame({"stamp": size * rng.uniform(2, 3, 3000), "age": rng.integers(20, 60, 3000)})
+    model = dpfast.HalfspaceClassifier(3, random_state=0, n_rounds=2).fit(frame, np.arange(3000) % 2)
+    notes = [note for note in model.notes_ if "share one code" in note]
+    assert [said in note and note.startswith("stamp may") for note in notes] == [True] * (said is not None)
+
+
 def test_a_second_column_of_the_labels_name_is_said(table):
     rows = table.assign(**{"y.1": table.y})
     model = dpfast.HalfspaceClassifier(random_state=0).fit(rows, "y")

@@ -300,3 +300,15 @@ def test_no_share_is_told_if_no_release_says_how_many_rows_there_are(rng):
     model = dpfast.DPWinnowClassifier(epsilon=2, neighbors="add-remove").fit({"a": rng.integers(0, 60, 900)}, y)
     assert not hasattr(model.encoder_, "other_labels_")
     assert "Rows with any other label were learned as" in model.notes_[0]
+
+
+@pytest.mark.parametrize("missing", ["", " ", "NA", None, np.nan])
+def test_the_score_refuses_rows_without_a_label_however_it_is_missing(frame, missing):
+    X, y = frame
+    model = dpfast.HalfspaceClassifier(3, n_rounds=2, random_state=0).fit(X, y.map({True: "old", False: "young"}))
+    labels = y.map({True: "old", False: "young"}).astype(object)
+    labels[4] = missing
+    with pytest.raises(ValueError, match="no label, in row 5"):
+        model.score(X, labels)
+    labels[4] = "another"
+    assert 0 < model.score(X, labels) < 1
