@@ -273,7 +273,7 @@ class HalfspaceState:
         image, opening = self.image, self.image.opening
         public = image.groups[entries], len(opening.sizes), deviation, opening.n, n_rounds, image.fastest
         if not isinstance(image, CodeImage):
-            return ShrunkenDescent(*public, mixed=self._width <= MOST_COLUMNS, far=_FAR)
+            return ShrunkenDescent(*public, mixed=self._width <= MOST_COLUMNS, far=_FAR, steady=image.steady)
         curvature, least = (self._curvature(), least) if self._columns == 1 else (_CURVED, 1.0)
         pace = math.sqrt(min(1.0, curvature / _CURVED))
         return kind(*public, pace, _FALL, curvature * image.spread[entries], least)

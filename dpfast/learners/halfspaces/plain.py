@@ -42,7 +42,7 @@ _LIMIT = 1 << 10  # the largest limit; R is at least a quarter, so limits over R
 class PlainShape:
     """Sizes of the images of plain rows, which are public, with the attributes of `CodeShape`.
 
-    `reach` is the norm of a row of norm 1 on the grid.
+    `reach` is the norm of a row of norm 1 on the grid. `steady` is the largest step of the intercept over `fastest`.
     """
 
     def __init__(self, width, reach, classes, fit_intercept):
@@ -51,7 +51,8 @@ class PlainShape:
         self.by_middle = self.by_margin and self._centred
         self._width, self._unit = width, reach
         self.size, self.reach = width + self._centred, _LIMIT * reach
-        self.fastest = (128.0 if self._centred else 32.0) * (_LONGER if width > MOST_COLUMNS else 1.0)
+        longer = _LONGER if width > MOST_COLUMNS else 1.0
+        self.fastest, self.steady = (128.0 if self._centred else 32.0) * longer, 1 / longer
         self._weight = reach if self._centred else 1
         self.opening_size = width * self._centred + classes
 

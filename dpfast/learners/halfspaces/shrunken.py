@@ -23,6 +23,10 @@ the power _MORE only, because weak signals gain little from more.
 rate is a velocity, which keeps a share of itself from round to round: 1 - fastest / rate, but less in the first rounds,
 and at most 1 - _LASTING / rounds. It moves as far in as many rounds.
 
+**The intercept.** Entries of many columns seldom agree, so wide rows take longer steps. But all rows agree on the
+intercept, where such steps overshoot, and then the rates of all coefficients would be halved. So the intercept keeps
+the step of other rows: `steady` times `fastest`.
+
 **Rates by group** (`DescentByGroup`). Groups with large coefficients, such as those of rare values with large effects,
 go further. The variance of a group on its whole way is tau = (that of its coefficients without noise) / (1 - exp(-a
 h))^2 - k / h, by the released sums. The rate of a group is multiplied by tau / _USUAL where that is above 1, up to
@@ -81,7 +85,9 @@ class ShrunkenDescent:
 
     _alike = _PRIOR  # further members of a group that have the variance of all
 
-    def __init__(self, groups, classes, deviation, n, n_rounds, fastest, pace=1.0, fall=1.0, mixed=False, far=1.0):
+    def __init__(
+        self, groups, classes, deviation, n, n_rounds, fastest, pace=1.0, fall=1.0, mixed=False, far=1.0, steady=1.0
+    ):
         self._columns = columns = 1 if classes == 2 else classes
         pair = 1 if columns == 1 else 2  # the scores of two classes differ by twice as much at the same rate
         one = deviation / (pair * n_rounds) ** 0.5
@@ -92,6 +98,7 @@ class ShrunkenDescent:
         rate = min(limit, more, longest, far * pair * pace * n / n_rounds)
         self._rate = self._fastest = rate / n / pair
         self._limit = limit / n / pair
+        self._steady = steady * max(rate, fastest) / n / pair
         self._far = far * pace / n_rounds
         self._lasting = max(0.0, 1 - fastest / rate)
         self._fall = fall
@@ -229,8 +236,10 @@ class ShrunkenDescent:
         return of_groups if self._mixture is None else of_groups[:1]
 
     def _times(self):
-        """Return by how much the rate of each group is larger than the common one: float64, shape (groups, 1)."""
-        return np.ones_like(self._rates)
+        """Return the rate of each group, last that of the intercept, over the common one: float64, (groups + 1, 1)."""
+        times = np.ones_like(self._rates)
+        times[-1] = min(1.0, self._steady / self._rate)
+        return times
 
 
 class DescentByGroup(ShrunkenDescent):

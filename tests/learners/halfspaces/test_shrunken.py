@@ -2,7 +2,11 @@ import math
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
+from dpfast import HalfspaceClassifier
+from dpfast.learners.halfspaces.model import HalfspaceState
+from dpfast.learners.halfspaces.plain import PlainShape
 from dpfast.learners.halfspaces.shrunken import DescentByGroup, DescentOfLeaves, JoinedDescent, ShrunkenDescent
 
 
@@ -70,6 +74,37 @@ def test_a_slower_pace_makes_smaller_rates_smaller_and_not_the_fastest():
     for fastest, factor in ((128.0, 0.5), (0.01, 1.0)):
         usual, slow = (ShrunkenDescent(np.array([0, -1]), 2, 60.0, 500.0, 10, fastest, pace) for pace in (1.0, 0.5))
         assert slow._rate == factor * usual._rate
+
+
+def test_the_intercept_of_wide_rows_takes_the_steps_of_narrow_ones():
+    narrow, wide = (PlainShape(width, 1 << 17, 2, True) for width in (10, 10_000))
+    for n, deviation in ((1000.0, 0.1), (1000.0, 3e3)):  # rates that the number of rows limits, and noise
+        moved = []
+        for shape in (narrow, wide):
+            descent = ShrunkenDescent(
+                np.array([0, -1]), 2, deviation, n, 5, shape.fastest, far=1e6, steady=shape.steady
+            )
+            descent.add(np.full((2, 1), deviation / 100))  # so little that the rate does not change
+            moved.append(descent._velocity * n / deviation)
+        (of_narrow, intercept), (of_wide, other) = moved
+        assert other == pytest.approx(intercept)
+        assert of_wide == pytest.approx(of_narrow * (4 if deviation < 1 else 1))
+
+
+def test_an_overshoot_of_the_intercept_does_not_halve_the_rates_of_wide_rows(rng):
+    words = rng.random((16_000, 600)) < 0.02
+    labels = words[:, :40].any(axis=1) & (rng.random(16_000) < 0.8)
+    rates = []
+
+    class Watched(HalfspaceState):
+        def released(self):
+            rates.append(self.descent._rate / self.descent._fastest)
+            return super().released()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("dpfast.learners.halfspaces.halfspace.HalfspaceState", Watched)
+        HalfspaceClassifier(10.0, random_state=0).fit(csr_array(words), labels, classes=[False, True])
+    assert rates[-1] == 1
 
 
 def test_rates_fall_evenly_to_their_share():
