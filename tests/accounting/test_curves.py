@@ -9,6 +9,7 @@ import pytest
 from reference.greedy_cover import enumerate_lists, hockey_stick
 
 from dpfast.accounting import cover_delta, cover_epsilon, cover_exponent
+from dpfast.accounting.curves import cover
 
 NEIGHBORS = ("replace", "add-remove")
 EPSILONS = (0.0, 0.5, 1.0, 1.3, 2.0, 2.7, 3.5)  # in exponents
@@ -418,6 +419,16 @@ def test_the_exponent_fits_and_a_larger_one_does_not():
         exponent = cover_exponent(epsilon, delta, **options)
         assert cover_epsilon(exponent, delta, **options) <= epsilon
         assert cover_epsilon(exponent * (1 + 1e-9), delta, **options) > epsilon
+
+
+def test_an_exponent_that_a_search_finds_too_large_is_made_smaller(monkeypatch):
+    few = {"coverage_weight": 0.45402901383964533, "neighbors": "add-remove", "max_rounds": 2}
+    least = Fraction(1, 2 * 10**15)  # the search answers in floats, of which one is a little too large here
+    assert 0 < cover_epsilon(cover_exponent(least, 0, **few), 0, **few) <= least
+    found = cover.largest
+    for epsilon, times in ((0.71, 1 + 1e-9), (0.72, 1.01), (0.73, 2.0)):
+        monkeypatch.setattr(cover, "largest", lambda *given, times=times: times * found(*given))
+        assert 0.25 * epsilon < cover_epsilon(cover_exponent(epsilon, 1e-7), 1e-7) <= epsilon
 
 
 @pytest.mark.parametrize(("neighbors", "factor"), [("replace", 4), ("add-remove", 2)])

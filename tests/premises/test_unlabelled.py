@@ -21,7 +21,7 @@ from dpfast.accounting.papers.winnow import winnow_range
 from dpfast.files.encodings import read_frame
 from dpfast.model_selection import private_search, private_split
 from dpfast.parts import MemoryParts
-from dpfast.tables import Label
+from dpfast.tables import Label, Numeric, Schema
 from dpfast.tables.encoding import Encoding
 from dpfast.tables.labels import codes_of_labelled
 from dpfast.tables.remarks import remarks
@@ -365,3 +365,17 @@ def test_figures_count_rows_with_a_label_only():
     ):
         with pytest.raises(ValueError, match="y_true lacks some labels"):
             figure(y, said, epsilon=1)
+
+
+@pytest.mark.parametrize("classes", [[0, 1], ["0", "1"]])
+@pytest.mark.parametrize("kind", ["str", "Int64", "<U1"])
+def test_a_label_that_is_missing_does_not_change_the_type_of_the_classes_of_a_stream(kind, classes):
+    whole = pd.Series([0, 1] * 20, dtype="Int64").astype("Int64" if kind == "Int64" else str)
+    gap = whole.where(whole.index != 3, None if kind != "<U1" else "")
+    X = pd.DataFrame({"a": np.random.default_rng(0).random(40)})
+    found = []
+    for y in (whole, gap):
+        learner = dpfast.DPWinnowClassifier(schema=Schema([Numeric("a", 0, 1)]), random_state=0)
+        learner.partial_fit(X, y.to_numpy(kind) if kind == "<U1" else y, classes=classes)
+        found.append((learner.classes_.dtype, learner.classes_.tolist()))
+    assert found[0] == found[1]

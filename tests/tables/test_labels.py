@@ -9,6 +9,8 @@ import pytest
 import dpfast
 from dpfast.metrics import confusion_matrix
 from dpfast.tables.classes import tidy_labels
+from dpfast.tables.label_columns import stored_labels
+from dpfast.tables.label_kinds import label_kind
 from dpfast.tables.labels import MISSING, class_codes, codes_of_classes, labels_as_they_are, read_labels
 
 pytestmark = pytest.mark.filterwarnings("ignore::dpfast.PrivacyWarning", "ignore::UserWarning")
@@ -250,3 +252,15 @@ def test_a_score_reads_labels_as_the_fit_did():
     assert model.score(X, np.where(np.arange(40) < 10, 7, y)) == 0.75
     with pytest.raises(ValueError, match="no label, in row 2"):
         model.score(X, [0, None, *y[2:]])
+
+
+def test_labels_that_a_file_stores_have_the_type_of_their_array(tmp_path):
+    for y, kind in ((["0", "1"], "text"), ([b"0", b"1"], "text"), ([1.0, np.nan], "float")):
+        assert label_kind(None, stored_labels(np.array(y)), "y") == kind
+    X = np.random.default_rng(0).random((40, 2))
+    for y in (["0", "1"] * 20, [0, 1] * 20, [False, True] * 20):
+        np.savez(tmp_path / "t.npz", X=X, y=np.array(y))
+        model = dpfast.HalfspaceClassifier(n_rounds=1, random_state=0).fit(
+            dpfast.FileParts(tmp_path / "t.npz", label="y")
+        )
+        assert model.classes_.tolist() == y[:2]
