@@ -98,6 +98,7 @@ _ABOUT = rf"[~\x{{2248}}]{_BLANK}"
 # for Arrow, whose regular expressions are those of RE2, and compiled anew for each column: a longer one takes longer
 NUMBER = rf"^(?:(?:{_ABOUT})?(?:{_SIGNED}|{_SIZED}|{_ROUND})|{_ABOUT}(?:{_PLAIN})|{_NEGATIVE}|{_TIME}|{_DURATION}"
 NUMBER += rf"|{_ISO_DURATION}|{_INTERVAL}|{_COMPASS}|{'|'.join(_TWO)})$"
+NUMBER = NUMBER.replace(CODES, "[A-Z]{3}")  # so the pattern is compiled faster; `number_of` knows the codes
 _WITH_COMMA = r"[0-9]{1,3}(?:\.[0-9]{3})+(?:,[0-9]*)?|[0-9]+,[0-9]*"
 _LATER = rf"[-{_MINUS}]|{_BLANK}(?:{_UNIT}|{_CURRENCY})|{_LONE}| ?[NSEW]|[kKmMbB]|[bm]n|{_THOUSAND}"
 # numbers by themselves or in such a form, whose decimal mark is a comma, with three digits after each point
@@ -109,6 +110,7 @@ _ISO = re.compile(r"(-?)P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:([\d.]+)S)?)?")
 _START = re.compile(rf"[(\[]({_FLOAT}|-inf), +[^,]*[)\]]")
 _DEGREES = re.compile(rf"({_PART}) ?\xb0? ?(?:({_PART}) ?{_MINUTES} ?(?:({_PART}) ?{_SECONDS} ?)?)?([NSEW])")
 _MONEY = re.compile(_CURRENCY)
+_CAPITALS, _KNOWN = re.compile("(?<![A-Za-z])[A-Z]{3}(?![A-Za-z])"), {*CODES.split("|"), *map(str.upper, UNITS)}
 _AMOUNT = re.compile(r"[0-9.,'\u2019\u00a0\u202f\u2009]*[0-9.]")
 _MAY_BE_TWO = re.compile(r"[0-9]+ ?[A-Za-z]+\.?,? ?[0-9]")
 _SIZE = re.compile(rf"[-+\u2212\u2013 \u00a0\u202f\u2009]*([0-9.,]+)(?:([kKmMbB]|[bm]n)|\s?({_WORDS})\.?)\s?")
@@ -177,6 +179,8 @@ def number_of(text: str) -> float:
     for form, how_many in _COUNTED if _MAY_BE_TWO.match(text) else ():
         if two := form.fullmatch(text):
             return float(two[1]) + float(two[2]) / how_many
+    if (code := _CAPITALS.search(text)) and code[0] not in _KNOWN:
+        return NAN
     bare = _MONEY.sub("", _LAST.sub("", text))
     if sized := _SIZE.fullmatch(bare):
         word = (sized[2] or sized[3]).lower()
