@@ -1,4 +1,4 @@
-"""Ten files as people have them: shapes of exports and downloads, with made rows.
+"""Files as people have them: shapes of exports and downloads, with made rows.
 
 Each function returns the content of a file for a number of rows, and its label, which follows one column, wrong for one
 row in twenty.
@@ -183,3 +183,37 @@ def lab(n, r):
         lines += [[]] * (k % 200 == 199)
         lines.append([f"S{k:06}", f"{day:%d-%b-%y}".upper(), seen, said, sugar, titre, count, change, label[k]])
     return _text(lines, "# LIS export v3.2;\n", dialect="excel-tab").encode(), "Flag"
+
+
+def orders(n, r):
+    """Orders of a shop: times with an offset, 0.00 throughout, zip codes after an apostrophe, e-mails."""
+    total = np.exp(r.normal(4, 1, n))
+    label = _label(r, total > 55, "true", "false")
+    rows = [
+        ["Name", "Email", "Paid at", "Total", "Discount Amount", "Tip", "Lineitem name", "Billing Zip", "Phone", "Gift"]
+    ]
+    for k in range(n):
+        time = str(np.datetime64("2023-03-01T00:00:00") + np.timedelta64(int(r.integers(2592000)), "s"))
+        sold = r.choice(["Shirt - M / Blue", "Mug, large"])
+        phone = f"+1 555-{r.integers(100, 999)}-{r.integers(1000, 9999)}"
+        rows.append([f"#{1001 + k}", f"c{r.integers(n // 3)}@example.org", f"{time.replace('T', ' ')} -0500"])
+        rows[-1] += [f"{total[k]:.2f}", "0.00", r.choice(["0.0", "1.0"]), sold, f"'{r.integers(501, 99999):05}", phone]
+        rows[-1].append(label[k])
+    return _text(rows).encode(), "Gift"
+
+
+def form(n, r):
+    """A form of a search engine's: 2023/01/05 3:04:05 PM GMT+1, several answers, Arabic digits, lakhs, two units."""
+    age = r.integers(16, 80, n)
+    label = _label(r, age > 45, "Yes", "No")
+    rows = [["Timestamp", "How old are you?", "Which do you own?", "Income", "Time on the way", "Since", "Again?"]]
+    for k in range(n):
+        time = (np.datetime64("2023-01-01T00:00") + np.timedelta64(int(r.integers(300000)), "m")).astype(object)
+        stamp = f"{time:%Y/%m/%d} {time.hour % 12 or 12}:{time:%M:%S} {'AM' if time.hour < 12 else 'PM'} GMT+1"
+        digits = str(age[k]).translate({48 + d: 0x660 + d for d in range(10)})
+        owns = ";".join(each for each in ("Phone", "Laptop", "Tablet") if r.random() < 0.5)
+        way = f"{r.integers(5, 60)} min" if r.random() < 0.7 else f"{r.uniform(1, 3):.1f} hours"
+        income, day = int(np.exp(r.normal(14, 0.5))), r.integers(1, 29)
+        income = f"{income // 100000},{income // 1000 % 100:02},{income % 1000:03}" if income >= 10**5 else income
+        rows.append([stamp, digits, owns, income, way, f"2019年{r.integers(1, 13)}月{day}日", label[k]])
+    return _text(rows, "Answers\n\n").encode(), "Again?"

@@ -1,4 +1,4 @@
-"""Ten messy files, each taken from draft to page as a newcomer would, undeclared and by the draft."""
+"""Messy files, each taken from draft to page as a newcomer would, undeclared and by the draft."""
 
 import json
 import re
@@ -117,6 +117,26 @@ CASES = [
         numbers=("Result", "Glucose", "Count", "Delta"),
         dates=("Collected",),
         words=("Result (2)", "Titre"),
+    ),
+    _case(
+        messy_files.orders,
+        says=("'Billing Zip' holds numbers beside ', of which 100%",),
+        persons=("Name", "Email", "Phone"),
+        numbers=("Total", "Discount Amount", "Tip"),
+        dates=("Paid at",),
+        words=("Lineitem name",),
+    ),
+    _case(
+        messy_files.form,
+        refuses=EARLIER,
+        lines=2,
+        says=(
+            "'Which do you own?' holds several answers in a cell, such as 'Laptop;Tablet'",
+            "'Time on the way' holds numbers in several units, such as",
+        ),
+        numbers=("How old are you?", "Income", "Time on the way"),
+        dates=("Timestamp", "Since"),
+        words=("Which do you own?",),
     ),
 ]
 
