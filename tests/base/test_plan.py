@@ -560,12 +560,17 @@ def test_many_draws_have_the_noise_of_a_bill_or_less():
     assert float(noise) >= bill_noise([Draws(2, 1, 100)], 1.0, 1e-6).noise[0] * (1 - 1e-6)
 
 
-def test_a_draw_beside_sums_gets_what_their_composition_leaves():
-    solved = Plan(a=GaussianSum(1), b=ExponentialDraw(1)).solve(Task(1.0, 1e-6))
+@pytest.mark.parametrize("rows", [1, 3])
+def test_a_draw_beside_sums_gets_what_their_composition_leaves(rows):
+    plan = Plan(a=GaussianSum(1), b=ExponentialDraw(1))
+    solved = plan.solve(Task(1.0, 1e-6, rows_per_unit=rows))
     steps = solved.steps["a"]
-    billed = bill_noise([NoisySums(steps, 1), Draws(1, 1)], 1.0, 1e-6)
+    billed = bill_noise([NoisySums(steps * rows, 1), Draws(rows, 1)], 1.0, 1e-6)
     assert solved.noise["a"] == billed.noise[0] / steps
     assert float(solved.noise["b"]) > 1.1 * billed.noise[1]
+    spent = [cost(name, each, solved.noise[name], rows) for name, each in plan.items()]
+    for epsilon in (0.3, 1.0):
+        assert Composed(solved.cost).delta(epsilon) == pytest.approx(Composed(spent).delta(epsilon), rel=1e-6)
 
 
 def test_many_counts_cost_what_they_compose_to():
