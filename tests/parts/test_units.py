@@ -96,7 +96,7 @@ def _codes(piece):
 @pytest.mark.parametrize(
     ("form", "kept"),
     [
-        *(("array", 1), ("array", 100), ("frame", 1), ("sparse", 100), ("positions", 1), ("positions", 100)),
+        *(("array", 1), ("array", 100), ("frame", 1), ("sparse", 1), ("positions", 1), ("positions", 100)),
         *(("named", 1), ("named", 100), ("rows of one person", 1), ("rows of one person", 100)),
     ],
 )
