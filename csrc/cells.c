@@ -36,37 +36,43 @@ DPF_BODY void numbers(const double *x, size_t n, int64_t *DPF_RESTRICT code) {
 
 DPF_LEVELS(void, dpf_cells_of_numbers, numbers, (const double *x, size_t n, int64_t *DPF_RESTRICT code), (x, n, code))
 
-static bool is_whole(double number) { return number < 1e9 && number > -1e9 && number == (double)(int32_t)number; }
+#define MIDDLE 6755399441055744.0 /* 1.5 * 2^52: sums with it are rounded to integers */
 
-/* The compact cell of a code; INT64_MAX if there is none. */
-static int64_t compact(int64_t code) {
-    if (code < DPF_CELLS_DATES) return KINDS * code + DAY;
-    if (code >= DPF_CELLS_MISSING) return KINDS * (code - DPF_CELLS_MISSING) + WORD;
-    const double number = number_of(code);
-    const bool fits = is_whole(number) && number < 1 << 29 && number > -(1 << 29);
-    return fits ? KINDS * (int64_t)number + WHOLE : INT64_MAX;
+/* The compact cell of a code, which is four times a number, plus its kind; INT64_MAX if there is none. No branch. */
+DPF_BODY int64_t compact(int64_t code) {
+    const double number = number_of(code), near = number < 1 << 29 && number > -(1 << 29) ? number : 0.5;
+    const double rounded = near + MIDDLE;
+    const uint64_t whole = (uint64_t)bits_of(rounded) - (uint64_t)bits_of(MIDDLE);
+    const uint64_t of_number = rounded - MIDDLE == near ? whole * KINDS + WHOLE : INT64_MAX;
+    const uint64_t of_word = (uint64_t)(code - DPF_CELLS_MISSING) * KINDS + WORD, of_day = (uint64_t)code * KINDS + DAY;
+    return (int64_t)(code < DPF_CELLS_DATES ? of_day : code >= DPF_CELLS_MISSING ? of_word : of_number);
 }
 
-unsigned dpf_cells_bytes(const int64_t *code, size_t n) {
+enum { LOOKED_AT = 1 << 10 }; /* codes, before the next look at whether one has no compact cell */
+
+DPF_BODY unsigned bytes_of(const int64_t *code, size_t n) {
     int64_t least = -1, most = 0;
-    for (size_t i = 0; i < n; i++) {
-        const int64_t cell = compact(code[i]);
-        if (cell > INT32_MAX) return 8;
-        least = cell < least ? cell : least;
-        most = cell > most ? cell : most;
+    for (size_t start = 0; start < n; start += LOOKED_AT) {
+        const size_t stop = n - start < LOOKED_AT ? n : start + LOOKED_AT;
+        for (size_t i = start; i < stop; i++) {
+            const int64_t cell = compact(code[i]);
+            least = cell < least ? cell : least;
+            most = cell > most ? cell : most;
+        }
+        if (most > INT32_MAX) return 8;
     }
     if (least >= INT8_MIN && most <= INT8_MAX) return 1;
     return least >= INT16_MIN && most <= INT16_MAX ? 2 : 4;
 }
+DPF_LEVELS(unsigned, dpf_cells_bytes, bytes_of, (const int64_t *code, size_t n), (code, n))
 
-void dpf_cells_compact(const int64_t *code, size_t n, unsigned bytes, void *DPF_RESTRICT cells) {
-    for (size_t i = 0; i < n; i++) {
-        const int64_t cell = compact(code[i]);
-        if (bytes == 1) ((int8_t *)cells)[i] = (int8_t)cell;
-        else if (bytes == 2) ((int16_t *)cells)[i] = (int16_t)cell;
-        else ((int32_t *)cells)[i] = (int32_t)cell;
-    }
+DPF_BODY void compact_all(const int64_t *code, size_t n, unsigned bytes, void *DPF_RESTRICT cells) {
+    if (bytes == 1) for (size_t i = 0; i < n; i++) ((int8_t *)cells)[i] = (int8_t)compact(code[i]);
+    else if (bytes == 2) for (size_t i = 0; i < n; i++) ((int16_t *)cells)[i] = (int16_t)compact(code[i]);
+    else for (size_t i = 0; i < n; i++) ((int32_t *)cells)[i] = (int32_t)compact(code[i]);
 }
+DPF_LEVELS(void, dpf_cells_compact, compact_all,
+           (const int64_t *code, size_t n, unsigned bytes, void *DPF_RESTRICT cells), (code, n, bytes, cells))
 
 DPF_BODY int64_t expanded(int32_t cell) {
     const int32_t kind = cell & (KINDS - 1), what = cell >> 2;

@@ -19,7 +19,7 @@ enum { DPF_CELLS_POWERS = DPF_CELLS_MOST - DPF_CELLS_LEAST, DPF_CELLS_DATES = 1 
 /* The code of each of n numbers, MISSING for NaN. One read. */
 void dpf_cells_of_numbers(const double *x, size_t n, int64_t *DPF_RESTRICT code);
 
-/* The bytes that compact cells of these codes need: 1, 2 or 4; 8 if there are none. Stops at the first fraction. */
+/* The bytes that compact cells of these codes need: 1, 2 or 4; 8 if there are none. Stops soon after a fraction. */
 unsigned dpf_cells_bytes(const int64_t *code, size_t n);
 
 /* Compact cells of that many bytes. */

@@ -46,18 +46,20 @@ def entries_of_numbers(column, rank, share, least):
     apart = column.high - column.low
     linear = 2 * (column.midpoints() - column.low) / apart - 1 if apart > 0 else np.zeros(bins)
     v = np.clip(np.stack([linear, rank], axis=1), -1, 1)[:, :, np.newaxis]
-    values, at = np.empty((bins, 1 + _NUMBERS)), np.empty((bins, 1 + _NUMBERS), np.int64)
+    values = np.empty((bins, 1 + _NUMBERS))
     scales = values[:, 1:].reshape(bins, 2, HATS + 1)  # a view: only the last axis is divided
     scales[:, :, :1] = _SCALE * v
     scales[:, :, 1:] = _SCALE * np.maximum(0, 1 - np.abs(v - _KNOTS) * 4)
-    values[:, 0], at[:, 0], at[:, 1:] = _BIN, places, shared + np.arange(_NUMBERS)
-    nonzero = values != 0
+    values[:, 0] = _BIN
+    nonzero = values.ravel().nonzero()[0]
+    code, place = np.divmod(nonzero, 1 + _NUMBERS)
+    at = np.where(place > 0, shared - 1 + place, places[code])
     of_missing = shared - 1 - np.arange(missing)
     return (
-        np.append(places, of_missing),
-        np.append(np.nonzero(nonzero)[0], np.arange(bins, size)),
-        np.append(at[nonzero], of_missing),
-        np.append(values[nonzero], np.full(missing, _BIN)),
+        np.concatenate([places, of_missing]),
+        np.concatenate([code, np.arange(bins, size)]),
+        np.concatenate([at, of_missing]),
+        np.concatenate([values.ravel()[nonzero], np.full(missing, _BIN)]),
     )
 
 
