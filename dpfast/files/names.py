@@ -72,6 +72,18 @@ WANTED_NAME = (
     f"the name of a file to read must end in one of {', '.join(_ENDINGS)}, or for text in one of these and .gz; save "
     "other tables as CSV or Parquet"
 )
+_PACKED = (".zip", ".bz2", ".xz", ".zst", ".7z", ".tar", ".tgz", ".rar")
+_BY_PANDAS = {  # how pandas reads tables of other kinds
+    ".dta": "read_stata({!r})",
+    ".sav": "read_spss({!r})",
+    ".sas7bdat": "read_sas({!r})",
+    ".xpt": "read_sas({!r})",
+    ".json": "read_json({!r})",
+    ".jsonl": "read_json({!r}, lines=True)",
+    ".feather": "read_feather({!r})",
+    ".orc": "read_orc({!r})",
+    ".pkl": "read_pickle({!r})",
+}
 LONGEST_LINE = 1 << 27  # bytes, where a format says nothing smaller
 EXPANSION, ALWAYS = 400, 1 << 28  # a compressed file may have so many times its bytes, and 256 MB in any case
 
@@ -176,11 +188,20 @@ def kind_of(path):
     if not ending and not path.is_file():
         return "bundled"
     if ending not in _ENDINGS:
-        raise ValueError(f"{path}: {WANTED_NAME}")
+        raise ValueError(f"{path}: {WANTED_NAME}{_how_to_save(path)}")
     if not path.is_file() and not (ending == ".parquet" and (path.is_dir() or glob.glob(str(path)))):
         raise FileNotFoundError(f"{path}: there is no such file")
     kinds = dict.fromkeys((*_TEXT, *_WORKBOOKS), "csv") | {".parquet": "parquet", ".npz": "npz"}
     return kinds.get(ending, "svmlight")
+
+
+def _how_to_save(path):
+    """Return what to do about a file of another kind that is known by the ending of its name, else nothing."""
+    if path.suffix.lower() in _PACKED:
+        return "; expand this one first, or compress it by gzip"
+    if (read := _BY_PANDAS.get(path.suffix.lower())) is None:
+        return ""
+    return f", as by pandas.{read.format(path.name)}.to_parquet({path.stem + '.parquet'!r})"
 
 
 def is_workbook(path):
