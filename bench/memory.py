@@ -1,9 +1,10 @@
-"""Peak memory of a fit of 10^6 rows and 39 columns, over the size of its codes, from files and from frames.
+"""Peak memory of a fit of 10^6 rows and 39 columns, over the size of codes, from files and from frames.
 
 python bench/memory.py [--rows N]    (Linux)
 
 26 columns of numbers with three decimals, 12 of twenty words, and a label; with all columns declared, and with none.
-Each fit has its own process, which fits 5,000 of the rows first, so that what is imported and prepared once is not
+The peak is divided by the codes of the table, a byte for each cell, and by the codes that the fit learns from, which are
+those of its pairs and trees besides: they are made once and read in every round. Each fit has its own process, which fits 5,000 of the rows first, so that what is imported and prepared once is not
 counted. The peak is that of Linux (VmHWM in /proc/self/status), which is set to what is in use before the fit.
 """
 
@@ -58,11 +59,11 @@ def memory(name):
 
 
 def measure(source, schema, folder, told):
-    """Send the bytes that a fit needs at its peak beyond what was in use before it."""
+    """Send the bytes that a fit needs at its peak beyond what was in use before it, and the columns of pairs and trees."""
     warnings.simplefilter("ignore")
 
     def fit(table):
-        HalfspaceClassifier(1.0, schema=schema, random_state=0).fit(table, "y")
+        return HalfspaceClassifier(1.0, schema=schema, random_state=0).fit(table, "y").model_
 
     fit(SOURCES[source](folder / "small"))
     table = SOURCES[source](folder / "whole")
@@ -71,8 +72,9 @@ def measure(source, schema, folder, told):
     ctypes.CDLL(None).malloc_trim(0)
     Path("/proc/self/clear_refs").write_text("5")  # the peak is what is in use now
     before = memory("VmRSS")
-    fit(table)
-    told.send(memory("VmHWM") - before)
+    model = fit(table)
+    trees = [] if model.trees is None else model.trees.sizes
+    told.send((memory("VmHWM") - before, len(model.interactions) + len(trees)))
 
 
 def main():
@@ -89,10 +91,13 @@ def main():
                 process = context.Process(target=measure, args=(source, schema, folder, tells))
                 process.start()
                 tells.close()
-                peak = told.recv()
+                peak, further = told.recv()
+                cells = n * (NUMBERS + WORDS + 1)
                 process.join()
                 print(
-                    f"{source}, {what}: {peak / 2**20:.0f} MB, {peak / (n * (NUMBERS + WORDS + 1)):.2f} times the codes"
+                    f"{source}, {what}: {peak / 2**20:.0f} MB, {peak / cells:.2f} times the codes of the table, "
+                    f"{peak / (cells + n * further):.2f} times those that are learned from",
+                    flush=True,
                 )
 
 

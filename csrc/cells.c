@@ -5,7 +5,9 @@
 
 #define BASE ((int64_t)(1023 + DPF_CELLS_LEAST) << DPF_CELLS_BITS)
 
-enum { WHOLE, DAY, WORD, KINDS = 4 }; /* kinds of compact cells */
+enum { WHOLE, DAY, WORD, DECIMAL, KINDS }; /* kinds of compact cells */
+
+static const double SCALE[DPF_CELLS_PLACES + 1] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
 
 DPF_BODY int64_t bits_of(double x) {
     int64_t bits;
@@ -38,24 +40,54 @@ DPF_LEVELS(void, dpf_cells_of_numbers, numbers, (const double *x, size_t n, int6
 
 #define MIDDLE 6755399441055744.0 /* 1.5 * 2^52: sums with it are rounded to integers */
 
-/* The compact cell of a code, which is four times a number, plus its kind; INT64_MAX if there is none. No branch. */
-DPF_BODY int64_t compact(int64_t code) {
-    const double number = number_of(code), near = number < 1 << 29 && number > -(1 << 29) ? number : 0.5;
-    const double rounded = near + MIDDLE;
-    const uint64_t whole = (uint64_t)bits_of(rounded) - (uint64_t)bits_of(MIDDLE);
-    const uint64_t of_number = rounded - MIDDLE == near ? whole * KINDS + WHOLE : INT64_MAX;
+DPF_BODY bool fits(double number) { return number < 1 << 29 && number > -(1 << 29); }
+
+/* A number of at most 29 bits rounded to an integer; .5 for another one, which no number is equal to. */
+DPF_BODY double rounded(double number) { return fits(number) ? number + MIDDLE - MIDDLE : 0.5; }
+
+DPF_BODY uint64_t integer_of(double whole) { return (uint64_t)bits_of(whole + MIDDLE) - (uint64_t)bits_of(MIDDLE); }
+
+/* Whether a number is an integer of at most 29 bits over a power of ten. */
+DPF_BODY bool is_decimal(double number, double scale) {
+    const double integer = rounded(number * scale);
+    return integer / scale == number && integer != 0.5 && fits(integer);
+}
+
+/*
+ * The compact cell of a code, which is four times a number, plus its kind; INT64_MAX if there is none. No branch; without
+ * `decimals`, and so without a division, fractions have none.
+ */
+DPF_BODY int64_t compact(int64_t code, double scale, bool decimals) {
+    const double number = number_of(code), whole = rounded(number);
+    uint64_t of_number = whole == number && whole != 0.5 ? integer_of(whole) * KINDS + WHOLE : INT64_MAX;
+    if (decimals) {
+        const uint64_t decimal = integer_of(rounded(number * scale)) * KINDS + DECIMAL;
+        of_number = of_number == INT64_MAX && is_decimal(number, scale) ? decimal : of_number;
+    }
     const uint64_t of_word = (uint64_t)(code - DPF_CELLS_MISSING) * KINDS + WORD, of_day = (uint64_t)code * KINDS + DAY;
     return (int64_t)(code < DPF_CELLS_DATES ? of_day : code >= DPF_CELLS_MISSING ? of_word : of_number);
 }
 
+unsigned dpf_cells_places(const int64_t *code, size_t n, unsigned places) {
+    double largest = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (compact(code[i], 1, false) != INT64_MAX) continue;
+        const double number = number_of(code[i]), size = number < 0 ? -number : number;
+        while (!is_decimal(number, SCALE[places]))
+            if (++places > DPF_CELLS_PLACES) return places;
+        largest = size > largest ? size : largest;
+    }
+    return fits(largest * SCALE[places]) ? places : DPF_CELLS_PLACES + 1;
+}
+
 enum { LOOKED_AT = 1 << 10 }; /* codes, before the next look at whether one has no compact cell */
 
-DPF_BODY unsigned bytes_of(const int64_t *code, size_t n) {
+DPF_BODY unsigned bytes_of(const int64_t *code, size_t n, double scale, bool decimals) {
     int64_t least = -1, most = 0;
     for (size_t start = 0; start < n; start += LOOKED_AT) {
         const size_t stop = n - start < LOOKED_AT ? n : start + LOOKED_AT;
         for (size_t i = start; i < stop; i++) {
-            const int64_t cell = compact(code[i]);
+            const int64_t cell = compact(code[i], scale, decimals);
             least = cell < least ? cell : least;
             most = cell > most ? cell : most;
         }
@@ -64,31 +96,44 @@ DPF_BODY unsigned bytes_of(const int64_t *code, size_t n) {
     if (least >= INT8_MIN && most <= INT8_MAX) return 1;
     return least >= INT16_MIN && most <= INT16_MAX ? 2 : 4;
 }
-DPF_LEVELS(unsigned, dpf_cells_bytes, bytes_of, (const int64_t *code, size_t n), (code, n))
 
-DPF_BODY void compact_all(const int64_t *code, size_t n, unsigned bytes, void *DPF_RESTRICT cells) {
-    if (bytes == 1) for (size_t i = 0; i < n; i++) ((int8_t *)cells)[i] = (int8_t)compact(code[i]);
-    else if (bytes == 2) for (size_t i = 0; i < n; i++) ((int16_t *)cells)[i] = (int16_t)compact(code[i]);
-    else for (size_t i = 0; i < n; i++) ((int32_t *)cells)[i] = (int32_t)compact(code[i]);
+DPF_BODY unsigned bytes_with(const int64_t *code, size_t n, unsigned places) {
+    return places ? bytes_of(code, n, SCALE[places], true) : bytes_of(code, n, 1, false);
 }
-DPF_LEVELS(void, dpf_cells_compact, compact_all,
-           (const int64_t *code, size_t n, unsigned bytes, void *DPF_RESTRICT cells), (code, n, bytes, cells))
+DPF_LEVELS(unsigned, dpf_cells_bytes, bytes_with, (const int64_t *code, size_t n, unsigned places), (code, n, places))
 
-DPF_BODY int64_t expanded(int32_t cell) {
+DPF_BODY void compact_all(const int64_t *code, size_t n, double scale, bool decimals, unsigned bytes,
+                          void *DPF_RESTRICT cells) {
+    if (bytes == 1) for (size_t i = 0; i < n; i++) ((int8_t *)cells)[i] = (int8_t)compact(code[i], scale, decimals);
+    else if (bytes == 2) for (size_t i = 0; i < n; i++) ((int16_t *)cells)[i] = (int16_t)compact(code[i], scale, decimals);
+    else for (size_t i = 0; i < n; i++) ((int32_t *)cells)[i] = (int32_t)compact(code[i], scale, decimals);
+}
+
+DPF_BODY void compact_with(const int64_t *code, size_t n, unsigned places, unsigned bytes, void *DPF_RESTRICT cells) {
+    if (places) compact_all(code, n, SCALE[places], true, bytes, cells);
+    else compact_all(code, n, 1, false, bytes, cells);
+}
+DPF_LEVELS(void, dpf_cells_compact, compact_with,
+           (const int64_t *code, size_t n, unsigned places, unsigned bytes, void *DPF_RESTRICT cells),
+           (code, n, places, bytes, cells))
+
+DPF_BODY int64_t expanded(int32_t cell, double scale) {
     const int32_t kind = cell & (KINDS - 1), what = cell >> 2;
-    return kind == WHOLE ? code_of(what) : kind == DAY ? what : DPF_CELLS_MISSING + what;
+    if (kind == WHOLE) return code_of(what);
+    if (kind == DECIMAL) return code_of(what / scale);
+    return kind == DAY ? what : DPF_CELLS_MISSING + what;
 }
 
 /* The code of a cell of 1, 2, 4 or 8 bytes. */
-DPF_BODY int64_t read(const void *cells, unsigned bytes, size_t i) {
-    if (bytes == 1) return expanded(((const int8_t *)cells)[i]);
-    if (bytes == 2) return expanded(((const int16_t *)cells)[i]);
-    if (bytes == 4) return expanded(((const int32_t *)cells)[i]);
+DPF_BODY int64_t read(const void *cells, unsigned bytes, double scale, size_t i) {
+    if (bytes == 1) return expanded(((const int8_t *)cells)[i], scale);
+    if (bytes == 2) return expanded(((const int16_t *)cells)[i], scale);
+    if (bytes == 4) return expanded(((const int32_t *)cells)[i], scale);
     return ((const int64_t *)cells)[i];
 }
 
-void dpf_cells_expand(const void *cells, unsigned bytes, size_t n, int64_t *DPF_RESTRICT code) {
-    for (size_t i = 0; i < n; i++) code[i] = read(cells, bytes, i);
+void dpf_cells_expand(dpf_cells_stored stored, int64_t *DPF_RESTRICT code) {
+    for (size_t i = 0; i < stored.n; i++) code[i] = read(stored.cells, stored.bytes, SCALE[stored.places], i);
 }
 
 /* The cell of the survey of a code; DPF_CELLS_SURVEYED of words. */
@@ -108,20 +153,37 @@ DPF_BODY uint32_t surveyed(int64_t code, const uint8_t *year) {
     return (uint32_t)(DPF_CELLS_POWERS + (steps > 0 ? power + 1 : -power - 1) + (whole ? DPF_CELLS_SIGNED : 0));
 }
 
-DPF_BODY void survey_of(const void *cells, unsigned bytes, size_t n, const uint8_t *year,
-                        uint64_t *DPF_RESTRICT count) {
-    for (size_t i = 0; i < n; i++) count[surveyed(read(cells, bytes, i), year)]++;
+DPF_BODY void survey_of(dpf_cells_stored stored, unsigned bytes, const uint8_t *year, uint64_t *DPF_RESTRICT count) {
+    const double scale = SCALE[stored.places];
+    for (size_t i = 0; i < stored.n; i++) count[surveyed(read(stored.cells, bytes, scale, i), year)]++;
 }
 
-void dpf_cells_survey(const void *cells, unsigned bytes, size_t n, const uint8_t *year, int64_t *DPF_RESTRICT count) {
-    uint64_t seen[DPF_CELLS_SURVEYED + 1] = {0}, byte[256] = {0};
-    if (bytes == 1) {
-        for (size_t i = 0; i < n; i++) byte[((const uint8_t *)cells)[i]]++;
-        for (int k = 0; k < 256; k++) seen[surveyed(expanded((int8_t)k), year)] += byte[k];
-    } else if (bytes == 2) survey_of(cells, 2, n, year, seen);
-    else if (bytes == 4) survey_of(cells, 4, n, year, seen);
-    else survey_of(cells, 8, n, year, seen);
-    for (size_t c = 0; c < DPF_CELLS_SURVEYED; c++) count[c] += (int64_t)seen[c];
+/* seen[c] = the number of rows with cell c of one or two bytes, read as unsigned; return the number of such cells. */
+static size_t see(dpf_cells_stored stored, int64_t *DPF_RESTRICT seen) {
+    const size_t cells = (size_t)1 << 8 * stored.bytes;
+    memset(seen, 0, cells * sizeof *seen);
+    for (size_t i = 0; i < stored.n; i++)
+        seen[stored.bytes == 1 ? ((const uint8_t *)stored.cells)[i] : ((const uint16_t *)stored.cells)[i]]++;
+    return cells;
+}
+
+/* The code of such a cell. */
+static int64_t code_of_cell(dpf_cells_stored stored, size_t cell) {
+    return expanded(stored.bytes == 1 ? (int8_t)cell : (int16_t)cell, SCALE[stored.places]);
+}
+
+void dpf_cells_survey(dpf_cells_stored stored, const uint8_t *year, int64_t *DPF_RESTRICT work,
+                      int64_t *DPF_RESTRICT count) {
+    uint64_t rows[DPF_CELLS_SURVEYED + 1] = {0};
+    if (work) {
+        const size_t cells = see(stored, work);
+        for (size_t c = 0; c < cells; c++)
+            if (work[c]) rows[surveyed(code_of_cell(stored, c), year)] += (uint64_t)work[c];
+    } else if (stored.bytes == 1) survey_of(stored, 1, year, rows);
+    else if (stored.bytes == 2) survey_of(stored, 2, year, rows);
+    else if (stored.bytes == 4) survey_of(stored, 4, year, rows);
+    else survey_of(stored, 8, year, rows);
+    for (size_t c = 0; c < DPF_CELLS_SURVEYED; c++) count[c] += (int64_t)rows[c];
 }
 
 enum { BUCKET_BITS = 11, BUCKETS = 1 << BUCKET_BITS, NO_VALUE = 1 << 16 };
@@ -184,45 +246,46 @@ DPF_BODY uint32_t value_of(const look_up *at, int64_t code) {
     return values->value[run_of(values->start, 0, at->before, code)];
 }
 
-static void look_up_bytes(const look_up *at, uint32_t *value) {
-    for (int k = 0; k < 256; k++) value[k] = value_of(at, expanded((int8_t)k));
-}
-
-DPF_BODY bool count_of(const void *cells, unsigned bytes, size_t n, const look_up *at, size_t size,
+DPF_BODY bool count_of(dpf_cells_stored stored, unsigned bytes, const look_up *at, size_t size,
                        int64_t *DPF_RESTRICT count) {
+    const double scale = SCALE[stored.places];
     bool all = true;
-    for (size_t i = 0; i < n; i++) {
-        const uint32_t value = value_of(at, read(cells, bytes, i));
+    for (size_t i = 0; i < stored.n; i++) {
+        const uint32_t value = value_of(at, read(stored.cells, bytes, scale, i));
         if (value < size) count[value]++;
         all &= value < NO_VALUE;
     }
     return all;
 }
 
-bool dpf_cells_count(const void *cells, unsigned bytes, size_t n, const dpf_cells_values *values, size_t size,
+bool dpf_cells_count(dpf_cells_stored stored, const dpf_cells_values *values, size_t size, int64_t *DPF_RESTRICT work,
                      int64_t *DPF_RESTRICT count) {
     look_up at;
     prepare(&at, values);
-    if (bytes == 8) return count_of(cells, 8, n, &at, size, count);
-    if (bytes == 4) return count_of(cells, 4, n, &at, size, count);
-    if (bytes == 2) return count_of(cells, 2, n, &at, size, count);
-    int64_t byte[256] = {0};
-    uint32_t value[256];
-    bool all = true;
-    look_up_bytes(&at, value);
-    for (size_t i = 0; i < n; i++) byte[((const uint8_t *)cells)[i]]++;
-    for (int k = 0; k < 256; k++) {
-        if (value[k] < size) count[value[k]] += byte[k];
-        all &= !byte[k] || value[k] < NO_VALUE;
+    if (work) {
+        const size_t cells = see(stored, work);
+        bool all = true;
+        for (size_t c = 0; c < cells; c++) {
+            if (!work[c]) continue;
+            const uint32_t value = value_of(&at, code_of_cell(stored, c));
+            if (value < size) count[value] += work[c];
+            all &= value < NO_VALUE;
+        }
+        return all;
     }
-    return all;
+    if (stored.bytes == 8) return count_of(stored, 8, &at, size, count);
+    if (stored.bytes == 4) return count_of(stored, 4, &at, size, count);
+    return stored.bytes == 2 ? count_of(stored, 2, &at, size, count) : count_of(stored, 1, &at, size, count);
 }
 
-DPF_BODY bool take_of(const void *cells, unsigned bytes, size_t n, const look_up *at, bool wide,
-                      void *DPF_RESTRICT out) {
+DPF_BODY bool take_of(dpf_cells_stored stored, unsigned bytes, const look_up *at, const int64_t *value_of_cell,
+                      bool wide, void *DPF_RESTRICT out) {
+    const double scale = SCALE[stored.places];
     uint32_t most = 0;
-    for (size_t i = 0; i < n; i++) {
-        const uint32_t value = value_of(at, read(cells, bytes, i));
+    for (size_t i = 0; i < stored.n; i++) {
+        const uint32_t value = !value_of_cell ? value_of(at, read(stored.cells, bytes, scale, i))
+                               : bytes == 1   ? (uint32_t)value_of_cell[((const uint8_t *)stored.cells)[i]]
+                                              : (uint32_t)value_of_cell[((const uint16_t *)stored.cells)[i]];
         most = value > most ? value : most;
         if (wide) ((uint16_t *)out)[i] = (uint16_t)value;
         else ((uint8_t *)out)[i] = (uint8_t)value;
@@ -230,20 +293,23 @@ DPF_BODY bool take_of(const void *cells, unsigned bytes, size_t n, const look_up
     return most <= (wide ? UINT16_MAX : UINT8_MAX);
 }
 
-bool dpf_cells_take(const void *cells, unsigned bytes, size_t n, const dpf_cells_values *values, bool wide,
+DPF_BODY bool take_either(dpf_cells_stored stored, unsigned bytes, const look_up *at, const int64_t *value_of_cell,
+                          bool wide, void *DPF_RESTRICT out) {
+    return wide ? take_of(stored, bytes, at, value_of_cell, true, out)
+                : take_of(stored, bytes, at, value_of_cell, false, out);
+}
+
+bool dpf_cells_take(dpf_cells_stored stored, const dpf_cells_values *values, bool wide, int64_t *DPF_RESTRICT work,
                     void *DPF_RESTRICT out) {
     look_up at;
     prepare(&at, values);
-    if (bytes == 8) return wide ? take_of(cells, 8, n, &at, true, out) : take_of(cells, 8, n, &at, false, out);
-    if (bytes == 4) return wide ? take_of(cells, 4, n, &at, true, out) : take_of(cells, 4, n, &at, false, out);
-    if (bytes == 2) return wide ? take_of(cells, 2, n, &at, true, out) : take_of(cells, 2, n, &at, false, out);
-    uint32_t value[256], most = 0;
-    look_up_bytes(&at, value);
-    for (size_t i = 0; i < n; i++) {
-        const uint32_t each = value[((const uint8_t *)cells)[i]];
-        most = each > most ? each : most;
-        if (wide) ((uint16_t *)out)[i] = (uint16_t)each;
-        else ((uint8_t *)out)[i] = (uint8_t)each;
+    if (work) {
+        const size_t cells = (size_t)1 << 8 * stored.bytes;
+        for (size_t c = 0; c < cells; c++) work[c] = value_of(&at, code_of_cell(stored, c));
+        return stored.bytes == 1 ? take_either(stored, 1, &at, work, wide, out) : take_either(stored, 2, &at, work, wide, out);
     }
-    return most <= (wide ? UINT16_MAX : UINT8_MAX);
+    if (stored.bytes == 8) return take_either(stored, 8, &at, NULL, wide, out);
+    if (stored.bytes == 4) return take_either(stored, 4, &at, NULL, wide, out);
+    if (stored.bytes == 2) return take_either(stored, 2, &at, NULL, wide, out);
+    return take_either(stored, 1, &at, NULL, wide, out);
 }

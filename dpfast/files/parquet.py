@@ -109,7 +109,7 @@ class ParquetFiles:
         for path in self.paths:
             with _open_file(path) as file:
                 refuse_lacking(encoding.names, file.schema_arrow.names)
-                for batch in file.iter_batches(batch_size=1 << 16, columns=encoding.names):
+                for batch in file.iter_batches(batch_size=1 << 15, columns=encoding.names):
                     encoding.add(batch)
 
 

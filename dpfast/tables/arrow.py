@@ -148,6 +148,17 @@ class Frame:
         stored = self._stored_column(name)
         return [partial(lambda rows: _in_one_chunk(stored[rows]), rows) for rows in slices(self.n, size)]
 
+    def floats(self, name: str, marks: tuple) -> "Floats | None":
+        """Return a column of floats, none of which is copied; None for any other column."""
+        stored = self.stored(name)
+        if isinstance(stored, pa.Array | pa.ChunkedArray):
+            if pa.types.is_float32(stored.type) or pa.types.is_float64(stored.type):
+                return Floats(lambda rows: numbers(name, _in_one_chunk(stored[rows]), marks), self.n)
+        elif are_plain_numbers(stored) and stored.dtype in (np.float32, np.float64):
+            values = np.asarray(stored)
+            return Floats(lambda rows: _replace_marks(values[rows].astype(np.float64), marks), self.n)
+        return None
+
     def _stored_column(self, name: str, nan_is_null: bool = True) -> pa.Array | pa.ChunkedArray:
         if isinstance(self._table, pa.Table | pa.RecordBatch):
             return self._table.column(name)
@@ -467,13 +478,10 @@ class ArrayStore:
 
 
 class IntegerStore:
-    """Store of signed integers; when some need a wider type than those before them, integers of that type follow.
+    """Store of signed integers; when some need a wider type than those before them, integers of that type follow."""
 
-    `widen` converts integers to a wider type.
-    """
-
-    def __init__(self, storage: Any, widen: Callable[[np.ndarray, np.dtype], np.ndarray] = np.ndarray.astype):
-        self._storage, self._widen, self._n = storage, widen, 0
+    def __init__(self, storage: Any):
+        self._storage, self._n = storage, 0
         self._pieces: list[Any] = []
         self._dtype = np.dtype(np.int8)
 
@@ -483,23 +491,16 @@ class IntegerStore:
         if not self._pieces or dtype != self._dtype:
             self._dtype = dtype
             self._pieces.append(self._storage(dtype))
-        self._pieces[-1].append(self._as_wide(rows))
+        self._pieces[-1].append(rows.astype(dtype, copy=False))
         self._n += len(rows)
-
-    def _as_wide(self, rows):
-        return rows if rows.dtype == self._dtype else self._widen(rows, self._dtype)
 
     def read_all(self) -> np.ndarray:
         if len(self._pieces) != 1:
             joined, several, self._pieces = self._storage.of(self._n)(self._dtype), self._pieces[::-1], []
             while several:
-                joined.append(self._as_wide(several.pop().read_all()))
+                joined.append(several.pop().read_all().astype(self._dtype, copy=False))
             self._pieces = [joined]
         return self._pieces[0].read_all()
-
-
-def _widen_cells(compact, dtype):
-    return expand_cells(compact) if dtype == np.int64 else compact.astype(dtype)
 
 
 class TextStore:
@@ -523,11 +524,15 @@ class CellStore:
     """Store of codes of cells (`dpfast.tables.cells`): in few bytes, and the words separately.
 
     Code FIXED + k stands for word k of `words`. Cells are added in blocks: the place of each cell among some codes, -1
-    of a missing one, or None if they are those of the cells in their order; the codes; and the words among them.
+    of a missing one, or None if they are those of the cells in their order; the codes; and the words among them. Cells
+    that need more bytes or decimal places than those before them begin a piece; pieces are joined when they are read.
     """
 
-    def __init__(self, storage: Callable):
-        self._codes, self.words = IntegerStore(storage, _widen_cells), Words(storage)
+    def __init__(self, storage: Any):
+        self.words = Words(storage)
+        self._storage, self._n = storage, 0
+        self._pieces: list[tuple[Any, int]] = []  # stores, and the decimal places of their cells
+        self._dtype, self._places = np.dtype(np.int8), 0
 
     def append(self, cells: Iterable[Block]) -> None:
         """Append blocks of some cells, and of the words that codes from FIXED on stand for."""
@@ -545,9 +550,21 @@ class CellStore:
                     codes = codes.copy()
                     codes[is_word] = FIXED + numbers[local[is_word] - 1]
             if index is not None and len(index):
-                self._codes.append(compact_cells(np.append(codes, MISSING)).take(index, mode="wrap"))
+                self._append(np.append(codes, MISSING), index)
             elif len(codes) and index is None:
-                self._codes.append(compact_cells(codes))
+                self._append(codes)
+
+    def _append(self, codes, index=None):
+        """Append codes, or those at some places, where -1 is the last one."""
+        before, compact = (self._dtype, self._places), codes
+        if self._dtype != np.int64:  # else some have no compact cell
+            compact, self._places = compact_cells(codes, self._places)
+            self._dtype = np.promote_types(self._dtype, compact.dtype)
+        if not self._pieces or (self._dtype, self._places) != before:
+            self._pieces.append((self._storage(self._dtype), self._places))
+        cells = (codes if self._dtype == np.int64 else compact).astype(self._dtype, copy=False)
+        self._pieces[-1][0].append(cells if index is None else cells.take(index, mode="wrap"))
+        self._n += len(cells if index is None else index)
 
     def pick_cells(self, rows: Any) -> Iterator[Block]:
         """Return blocks of the cells that a mask or a slice picks, as `append` takes them."""
@@ -560,15 +577,62 @@ class CellStore:
 
     def codes(self, rows: Any) -> np.ndarray:
         """Return the codes of the cells that a mask, a slice or an array of row numbers picks: int64."""
-        return expand_cells(self.compact()[rows])
+        cells, places = self.read_all()
+        return expand_cells(cells[rows], places)
 
-    def compact(self) -> np.ndarray:
-        """Return all cells in few bytes, as `compact_cells` makes them."""
-        return self._codes.read_all()
+    def blocks(self, size: int) -> Iterator[tuple[np.ndarray, int]]:
+        """Yield so many cells at a time as `compact_cells` makes them, with their decimal places."""
+        cells, places = self.read_all()
+        for block in slices(len(cells), size):
+            yield cells[block], places
 
-    def read_all(self) -> tuple[np.ndarray, Words]:
-        """Return what is stored: the codes in few bytes, and the words."""
-        return self.compact(), self.words
+    def read_all(self) -> tuple[np.ndarray, int]:
+        """Return all cells as `compact_cells` makes them, and their decimal places."""
+        if len(self._pieces) != 1:
+            self._join()
+        store, places = self._pieces[0]
+        return store.read_all(), places
+
+    def _join(self):
+        """Make one piece of all, each of which is freed as soon as it is copied; more places may need more bytes."""
+        for piece in self._pieces:
+            for cells in self._as_last(*piece):
+                self._dtype = np.promote_types(self._dtype, cells.dtype)
+        joined, several, self._pieces = self._storage.of(self._n)(self._dtype), self._pieces[::-1], []
+        while several:
+            for cells in self._as_last(*several.pop()):
+                joined.append(cells.astype(self._dtype, copy=False))
+        self._pieces = [(joined, self._places)]
+
+    def _as_last(self, store, places):
+        """Yield the cells of a piece as those of the last one are, block by block."""
+        cells = store.read_all()
+        for block in slices(len(cells), _BLOCK):
+            if self._dtype == np.int64:
+                yield expand_cells(cells[block], places)
+            elif places == self._places:
+                yield cells[block]
+            else:
+                yield compact_cells(expand_cells(cells[block], places), self._places)[0]
+
+
+class Floats:
+    """Floats of a table in memory that stay where they are; codes of cells are made of some rows whenever needed.
+
+    `read` returns the rows of a slice as float64, missing as NaN.
+    """
+
+    def __init__(self, read: Callable[[slice], np.ndarray], n: int):
+        self._read, self._n, self.words = read, n, Words(ArrayStore)
+
+    def blocks(self, size: int) -> Iterator[tuple[np.ndarray, int]]:
+        """Yield the codes of at most so many rows at a time, with no decimal places, as `CellStore.blocks` does."""
+        for block in slices(self._n, min(size, _BLOCK)):
+            yield number_codes(self._read(block)), 0
+
+    def pick_cells(self, rows: np.ndarray) -> Iterator[Block]:
+        """Return the cells with these row numbers, as `CellStore.append` takes them."""
+        yield None, np.concatenate([codes for codes, _ in self.blocks(_BLOCK)])[rows], []
 
 
 class UnitStore:

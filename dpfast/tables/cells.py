@@ -23,8 +23,9 @@ would have no bound.
 others apart, with zero for itself, dates by their year, and missing ones. A cell of a table is in exactly one of them,
 or is a word.
 
-*Storage.* `compact_cells` puts codes into fewer bytes: four times a whole number or a day, or the number of a word,
-plus its kind. It is lossless; a column with other numbers keeps its codes.
+*Storage.* `compact_cells` puts codes into fewer bytes: four times a whole number, a day, the number of a word or, for a
+fraction with few decimal places, the fraction times a power of ten, plus its kind. It is lossless; a column with other
+numbers keeps its codes.
 
 *Groups.* Words that are not published share GROUPS fixed groups, by a checksum. Numbers and dates without a column of
 their own have a group by sign and power of two, or by year. So a learner can distinguish most of them even if there are
@@ -143,13 +144,18 @@ class Runs:
         last = np.append(starts[1:] != starts[:-1], True)
         return cls(starts[last], values[last].astype(np.uint16))
 
-    def take(self, stored: np.ndarray, dtype: Any = np.uint16, of_words: np.ndarray | None = None) -> np.ndarray:
-        """Return the value of each cell, a code or compact, as uint8 or uint16; `of_words` has those of words."""
-        return cells.take(_aligned(stored), self.starts, self.values, of_words, dtype != np.uint8)
+    def take(
+        self, stored: np.ndarray, dtype: Any = np.uint16, of_words: np.ndarray | None = None, places: int = 0
+    ) -> np.ndarray:
+        """Return the value of each cell as uint8 or uint16; `of_words` has those of words.
 
-    def count(self, stored: np.ndarray, size: int, of_words: np.ndarray | None = None) -> np.ndarray:
+        Cells are codes, or compact with so many decimal places.
+        """
+        return cells.take(_aligned(stored), self.starts, self.values, of_words, dtype != np.uint8, places)
+
+    def count(self, stored: np.ndarray, size: int, of_words: np.ndarray | None = None, places: int = 0) -> np.ndarray:
         """Return the number of rows with each value below `size`; otherwise like `take`."""
-        return cells.count(_aligned(stored), self.starts, self.values, size, of_words)
+        return cells.count(_aligned(stored), self.starts, self.values, size, of_words, places)
 
 
 @cache
@@ -160,9 +166,9 @@ def _years() -> tuple[np.ndarray, np.ndarray]:
     return frozen(years.astype(np.uint8)), frozen(_FIRST_DAY + np.flatnonzero(np.diff(years)).astype(np.float64))
 
 
-def survey_cells(stored: np.ndarray) -> np.ndarray:
+def survey_cells(stored: np.ndarray, places: int = 0) -> np.ndarray:
     """Return the number of rows in each cell of the survey: int64, shape (SURVEYED,); words have none."""
-    return cells.survey(_aligned(stored), _years()[0])
+    return cells.survey(_aligned(stored), _years()[0], places)
 
 
 @cache
@@ -174,18 +180,21 @@ def survey_ends() -> tuple[np.ndarray, np.ndarray]:
     return frozen(np.concatenate([below, [0.0], sizes[1:]])), _years()[1]
 
 
-def compact_cells(codes: np.ndarray) -> np.ndarray:
-    """Return codes as integers of 8, 16 or 32 bits if all of them have one, else the codes.
+def compact_cells(codes: np.ndarray, places: int = 0) -> tuple[np.ndarray, int]:
+    """Return codes as integers of 8, 16 or 32 bits if all of them have one, else the codes, and their decimal places.
 
-    >>> compact_cells(number_codes(np.array([1.0, -2.0, np.nan]))).dtype
-    dtype('int8')
+    There are at least `places`, and more if fractions have more.
+
+    >>> cells, places = compact_cells(number_codes(np.array([1.0, -0.25, np.nan])))
+    >>> cells.dtype, places
+    (dtype('int8'), 2)
     """
-    return cells.compact(_aligned(codes))
+    return cells.compact(_aligned(codes), places)
 
 
-def expand_cells(compact: np.ndarray) -> np.ndarray:
+def expand_cells(compact: np.ndarray, places: int = 0) -> np.ndarray:
     """Return the codes that `compact_cells` made compact, as int64."""
-    return cells.expand(_aligned(compact))
+    return cells.expand(_aligned(compact), places)
 
 
 def shorten(word: str) -> str:

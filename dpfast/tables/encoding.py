@@ -21,6 +21,7 @@ from dpfast.tables.arrays import narrowest, take_entries
 from dpfast.tables.arrow import (
     ArrayStore,
     CellStore,
+    Floats,
     Frame,
     TextStore,
     UnitStore,
@@ -62,14 +63,23 @@ class Encoding:
     """Tables of one schema that are read block by block, to become codes.
 
     `storage` returns a store for an array of a dtype, in memory or elsewhere. `unit` names the column of the unit of
-    each row; `units.read_all()` then returns numbers of units. An unconfirmed draft is refused.
+    each row; `units.read_all()` then returns numbers of units. An unconfirmed draft is refused. If the table that is added
+    will `stay` as it is, floats of undeclared columns are not copied, but read again.
 
     A row without a label is counted in `n`, which is also the length and numbers rows, and nothing else is kept of it:
     codes, counts and labels are those of the other rows.
     """
 
-    def __init__(self, schema: Schema, label: Label | None = None, storage: Any = ArrayStore, unit: str | None = None):
+    def __init__(
+        self,
+        schema: Schema,
+        label: Label | None = None,
+        storage: Any = ArrayStore,
+        unit: str | None = None,
+        stay: bool = False,
+    ):
         schema.refuse_unconfirmed()
+        self._stay = stay
         self.schema, self.n, self._label, self._storage = schema, 0, label, storage
         self._have_labels: list[np.ndarray] = []  # masks of blocks of rows
         self._readers = [READERS[type(column)](column, schema.missing_values) for column in schema.columns]
@@ -114,24 +124,34 @@ class Encoding:
         except Fault as fault:
             raise self._with_row(fault, None) from None
         try:
-            arrays = (frame.column(reader.column.name, reader.nan_is_null) for reader in self._readers)
-            parts = [
-                reader(array if rows is None else array.take(pa.array(rows)))
-                for reader, array in zip(self._readers, arrays, strict=True)
-            ]
+            for reader, stores in zip(self._readers, self._stores, strict=True):
+                self._add_column(reader, stores, frame, rows)
         except Fault as fault:
             raise self._with_row(fault, rows) from None
         complete = np.broadcast_to(True, frame.n)  # which takes no memory
         self._have_labels.append(complete if labels is None or rows is None else has_label)
         vars(self).pop("labelled", None)
-        for stores in reversed(self._stores):  # which are narrower than what was read
-            for store, array in zip(stores, parts.pop(), strict=True):
-                store.append(array)
         if labels is not None and self._labels is not None:
             self._labels.append(labels)
         if self.units is not None:
             self.units.append(units)
         self.n += frame.n
+
+    def _add_column(self, reader, stores, frame, rows):
+        """Store the codes of some rows of a column, all by default, or their image."""
+        name = reader.column.name
+        if (
+            self._stay
+            and not self.n
+            and rows is None
+            and reader.may_stay
+            and (floats := frame.floats(name, reader.marks))
+        ):
+            stores[:] = [floats]
+            return
+        array = frame.column(name, reader.nan_is_null)
+        for store, part in zip(stores, reader(array if rows is None else array.take(pa.array(rows))), strict=True):
+            store.append(part)
 
     def _with_row(self, fault, rows):
         """Return the fault with the number of its row among all, which was counted among some `rows` of a table."""
@@ -236,16 +256,18 @@ class Encoding:
         places, size, of_word = places_of(*look)
         words = stores[0].words if of_word and isinstance(stores[0], CellStore) else ()
         of_words = self._of_words(words, of_word, np.uint16) if of_word else None
-        return self._count(reader, stores, lambda some: places.count(some, size, of_words), size)
+        return self._count(reader, stores, lambda cells, tenths: places.count(cells, size, of_words, tenths), size)
 
     def _count(self, reader, stores, count, size):
         """Return the sums over blocks of what a function counts in cells, or None as in `_look`."""
         if not reader.column.to_find or not isinstance(reader.column, Discovered | Numeric):
             return None
-        image = stores[0].compact() if isinstance(reader.column, Discovered) else stores[0].read_all()
-        blocks = (image[block] for block in slices(self.held, _CODED))
-        cells = blocks if isinstance(reader.column, Discovered) else map(number_codes, blocks)
-        return sum(map(count, cells), np.zeros(size, np.int64))
+        if isinstance(reader.column, Discovered):
+            blocks = stores[0].blocks(_CODED)
+        else:
+            image = stores[0].read_all()
+            blocks = ((number_codes(image[block]), 0) for block in slices(self.held, _CODED))
+        return sum((count(*block) for block in blocks), np.zeros(size, np.int64))
 
     def _of_words(self, words, of_word, dtype):
         """Return what a function gives for each word."""
@@ -260,21 +282,30 @@ class Encoding:
             return Counter()
         return stores[0].words.counts() if isinstance(column, Discovered) else tally(*stores[0].read_all())
 
-    def table(self, schema: Schema | None = None) -> CodeTable:
-        """Return all rows as codes, by this schema after the discovery, if there was one."""
+    def table(self, schema: Schema | None = None, move: bool = False) -> CodeTable:
+        """Return all rows as codes, by this schema after the discovery, if there was one.
+
+        With `move`, this encoding loses each column as soon as its codes are made, so that none is held twice.
+        """
         schema = self.schema if schema is None else schema
         arrays, codes = [], []
         for column, reader, stores in zip(schema.columns, self._readers, self._stores, strict=True):
             if reader.column.to_find:
                 reader = READERS[type(column)](column)
-                stores = [self._codes_of(reader, code, stores[0]) for code in reader.code_columns]
+                images = stores
+                stores = [self._codes_of(reader, code, images[0]) for code in reader.code_columns]
+                if move:
+                    images.clear()
             arrays += [frozen(store.read_all()) for store in stores]
             codes += reader.code_columns
         return CodeTable.of_columns(tuple(codes), self.held, arrays)
 
     def to_codes(self, schema: Schema, names: Labels) -> Table:
-        """Return all rows as codes by this schema after the discovery, and their classes, as a table of one part."""
-        table = self.table(schema)
+        """Return all rows as codes by this schema after the discovery, and their classes, as a table of one part.
+
+        This encoding loses the columns that were discovered.
+        """
+        table = self.table(schema, move=True)
         return Table(MemoryParts([Piece(table, names.codes)]), self.n, table.row_of_zeros(), names, self.complete)
 
     def _codes_of(self, reader, code, store):
@@ -282,9 +313,9 @@ class Encoding:
         codes = self._storage(_dtype(code))
         if isinstance(reader.column, Discovered):
             fixed, of_word = codes_by_facts(code)
-            of_words, image = self._of_words(store.words, of_word, np.uint16), store.compact()
-            for block in slices(self.held, _CODED):
-                codes.append(fixed.take(image[block], _dtype(code), of_words))
+            of_words = self._of_words(store.words, of_word, np.uint16)
+            for cells, places in store.blocks(_CODED):
+                codes.append(fixed.take(cells, _dtype(code), of_words, places))
             return codes
         image = store.read_all()
         for block in slices(self.held, _CODED):
@@ -317,7 +348,7 @@ class Encoding:
 
 def _pick(new, store, rows):
     """Append some rows of a stored column to another one."""
-    if isinstance(store, CellStore):
+    if isinstance(store, CellStore | Floats):
         new.append(store.pick_cells(rows))
         return
     whole = store.read_all()
@@ -339,6 +370,7 @@ class _Reader:
     """
 
     nan_is_null = True  # which Arrow then finds in one more pass
+    may_stay = False  # whether a column of floats may be read where it is
 
     def __init__(self, column, marks=()):
         self.column, self.marks = column, marks
@@ -432,6 +464,7 @@ class _Cells(_Reader):
     def __init__(self, column, marks=()):
         super().__init__(column, marks)
         self.nan_is_null = column.reads in ("date", "text")
+        self.may_stay = not self.code_columns and not self.nan_is_null
 
     def __call__(self, array):
         if not self.code_columns:

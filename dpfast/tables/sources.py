@@ -233,7 +233,7 @@ class Memory(Source):
             if self.X.schema != schema:
                 raise ValueError("X was read by another schema")
             return self.X
-        encoding = Encoding(schema, label, unit=unit)
+        encoding = Encoding(schema, label, unit=unit, stay=True)
         encoding.add(self.X, self.y)
         return encoding
 

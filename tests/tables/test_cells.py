@@ -106,10 +106,10 @@ def test_the_survey_counts_dates_by_their_year(dates):
 @settings(deadline=None)
 def test_compact_cells_are_the_cells(cells):
     codes = np.array([number_codes(np.array([x]))[0] if isinstance(x, float) else x for x in cells], np.int64)
-    compact = compact_cells(codes)
-    np.testing.assert_array_equal(expand_cells(compact), codes)
-    whole = all(not isinstance(x, float) or (x == int(x) and abs(x) < 2**29) for x in cells)
-    assert (compact.dtype.itemsize <= 4) == whole
+    compact, places = compact_cells(codes)
+    np.testing.assert_array_equal(expand_cells(compact, places), codes)
+    assert (compact.dtype.itemsize <= 4) == all(not isinstance(x, float) or abs(x) < 2**29 for x in cells)
+    assert places == (0.5 in cells and compact.dtype.itemsize <= 4)
 
 
 @given(st.lists(st.dates(dt.date(1800, 1, 1), dt.date(2200, 1, 1)), min_size=1, max_size=20))

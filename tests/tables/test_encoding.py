@@ -1,5 +1,6 @@
 import datetime as dt
 import decimal
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -13,8 +14,10 @@ from dpfast import TableEncoder
 from dpfast.parts.blocks import Spool, Storage
 from dpfast.tables import Boolean, Category, Date, Label, Numeric, Schema
 from dpfast.tables.arrow import ArrayStore, Fault
+from dpfast.tables.cells import number_codes
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.encoding import Encoding, encode
+from dpfast.tables.labels import labels_that_occur
 
 SCHEMA = Schema(
     [
@@ -364,7 +367,13 @@ def test_codes_in_a_file_are_not_copied_into_memory():
     [
         (["a", "b", "", "a"], np.int8),
         (["a", "3", "", "-7"], np.int8),
-        (["a", "3.5", "", "-7"], np.int64),
+        (["a", "3.5", "", "-7"], np.int16),
+        (["0.5", "0.25", "a", "0.125", "7", ""], np.int16),  # more places, one cell after another
+        (["0.5", "3000.5", "a", "0.125"], np.int32),  # which then need more bytes
+        (["0.5", "300000000.5", "", "0.125"], np.int64),
+        (["500000.5", "0.25", "a", "0.0625", "-1"], np.int64),  # which then need too many
+        (["a", "3.5", "", "0.3333333333333333"], np.int64),
+        (["0.3333333333333333", "0.5", "a"], np.int64),
     ],
 )
 def test_cells_are_stored_in_as_few_bytes_as_all_their_codes_need(cells, dtype):
@@ -372,11 +381,13 @@ def test_cells_are_stored_in_as_few_bytes_as_all_their_codes_need(cells, dtype):
     every.add({"x": cells})
     (kept,) = every._stores[0]
     assert kept.read_all()[0].dtype == dtype
-    one_by_one = Encoding(schema)
+    one_by_one = Encoding(schema, storage=Storage(Spool(), 8))
     for cell in cells:
         one_by_one.add({"x": [cell]})
-    np.testing.assert_array_equal(one_by_one._stores[0][0].codes(slice(None)), kept.codes(slice(None)))
-    assert [*one_by_one._stores[0][0].words] == [*kept.words]
+    (other,) = one_by_one._stores[0]
+    np.testing.assert_array_equal(other.codes(slice(None)), kept.codes(slice(None)))
+    assert other.read_all()[0].dtype == dtype
+    assert [*other.words] == [*kept.words]
 
 
 @pytest.mark.parametrize("storage", [ArrayStore, Storage(Spool(1 << 20), 8), Storage(Spool(0), 8)])
@@ -395,3 +406,63 @@ def test_a_table_is_split_column_by_column(storage):
         np.testing.assert_array_equal(part._stores[0][0].codes(slice(None)), same._stores[0][0].codes(slice(None)))
         for stores, others in zip(part._stores[1:], same._stores[1:], strict=True):
             assert [kept.read_all().tolist() for kept in stores] == [other.read_all().tolist() for other in others]
+
+
+def frames_of_floats(rng, n=300_000):
+    """Tables of columns of floats, some of them missing, in several kinds of frames."""
+    values = {"a": rng.normal(size=n), "b": rng.normal(size=n).astype(np.float32), "c": rng.integers(0, 9, n) / 4}
+    values["a"][rng.random(n) < 0.1] = np.nan
+    frame = pd.DataFrame(values)
+    half = pa.Table.from_pandas(frame[: n // 3], preserve_index=False)
+    rest = pa.Table.from_pandas(frame[n // 3 :], preserve_index=False)
+    strided = np.stack([*values.values()], axis=1, dtype=np.float64)
+    return {
+        "pandas": frame,
+        "arrays": values,
+        "Arrow, in chunks, with nulls": pa.concat_tables([half, rest]),
+        "Arrow, with NaN": pa.table(values),
+        "polars": pl.DataFrame(values),
+        "an array": {name: strided[:, j] for j, name in enumerate(values)},
+    }
+
+
+@pytest.mark.parametrize("marks", [("", "9"), ("", "0.25", "-999")])
+def test_floats_of_a_frame_that_stays_are_not_copied_and_have_the_codes_of_a_copy(rng, marks):
+    schema = Schema([Discovered(name, reads="number") for name in "abc"], missing_values=marks)
+    facts: dict = {key: {"numbers": (-0.5, 0.25), "ends": (-1.0, 1.0), "cells": True} for key in "abc"}
+    for kind, table in frames_of_floats(rng).items():
+        copied, staying = Encoding(schema), Encoding(schema, stay=True)
+        copied.add(table)
+        tracemalloc.start()
+        in_arrow = pa.total_allocated_bytes()
+        staying.add(table)
+        assert tracemalloc.get_traced_memory()[1] + pa.total_allocated_bytes() - in_arrow < 4 * staying.n, kind
+        tracemalloc.stop()
+        for of_one, of_other in (
+            (copied.counts().fixed, staying.counts().fixed),
+            *[[each.cells([((-0.5, 0.25, 1.0), None)] * 3) for each in (copied, staying)]],
+        ):
+            for one, other in zip(of_one, of_other, strict=True):
+                np.testing.assert_array_equal(one, other)
+        rows = rng.permutation(staying.n)[:1000]
+        for one, other in zip(copied[rows]._stores, staying[rows]._stores, strict=True):
+            np.testing.assert_array_equal(one[0].codes(slice(None)), other[0].codes(slice(None)))
+        assert copied.table(schema.with_facts(facts)) == staying.table(schema.with_facts(facts)), kind
+
+
+def test_rows_without_a_label_are_left_out_of_a_frame_that_stays():
+    frame = pd.DataFrame({"x": [0.1, 0.2, 0.3, 0.4], "y": ["a", None, "b", ""]})
+    encoding = Encoding(Schema([Discovered("x", reads="number")], label=Label("y")), Label("y"), stay=True)
+    encoding.add(frame)
+    np.testing.assert_array_equal(encoding._stores[0][0].codes(slice(None)), number_codes(np.array([0.1, 0.3])))
+
+
+def test_columns_whose_codes_are_made_are_no_longer_held():
+    schema = Schema([Discovered("x"), Category("c", ["a"])], label=Label("y"))
+    encoding = Encoding(schema, Label("y"))
+    encoding.add({"x": ["0.5", "b"], "c": ["a", "d"], "y": ["no", "yes"]})
+    found = schema.with_facts({"x": {"cells": True, "values": ("b",)}})
+    expected = encoding.table(found)
+    table = encoding.to_codes(found, labels_that_occur(*encoding.label_numbers(), None))
+    assert expected == table.parts.only.X
+    assert [len(stores) for stores in encoding._stores] == [0, 1]
