@@ -3,9 +3,10 @@
 python bench/memory.py [--rows N]    (Linux)
 
 26 columns of numbers with three decimals, 12 of twenty words, and a label; with all columns declared, and with none.
-The peak is divided by the codes of the table, a byte for each cell, and by the codes that the fit learns from, which are
-those of its pairs and trees besides: they are made once and read in every round. Each fit has its own process, which fits 5,000 of the rows first, so that what is imported and prepared once is not
-counted. The peak is that of Linux (VmHWM in /proc/self/status), which is set to what is in use before the fit.
+The peak is divided by the codes of the table, a byte for each cell, and by all codes that the fit learns from: those of
+pairs and trees are made once, too, and read in every round. Each fit has its own process, which fits 5,000 of the rows
+first, so that what is imported and prepared once is not counted. The peak is that of Linux (VmHWM of
+/proc/self/status), which is set to what is in use before the fit.
 """
 
 import argparse
@@ -59,7 +60,7 @@ def memory(name):
 
 
 def measure(source, schema, folder, told):
-    """Send the bytes that a fit needs at its peak beyond what was in use before it, and the columns of pairs and trees."""
+    """Send the bytes that a fit needs at its peak beyond those in use before it, and its columns of pairs and trees."""
     warnings.simplefilter("ignore")
 
     def fit(table):

@@ -63,8 +63,8 @@ class Encoding:
     """Tables of one schema that are read block by block, to become codes.
 
     `storage` returns a store for an array of a dtype, in memory or elsewhere. `unit` names the column of the unit of
-    each row; `units.read_all()` then returns numbers of units. An unconfirmed draft is refused. If the table that is added
-    will `stay` as it is, floats of undeclared columns are not copied, but read again.
+    each row; `units.read_all()` then returns numbers of units. An unconfirmed draft is refused. If the table that is
+    added will `stay` as it is, floats of undeclared columns are not copied, but read again.
 
     A row without a label is counted in `n`, which is also the length and numbers rows, and nothing else is kept of it:
     codes, counts and labels are those of the other rows.
