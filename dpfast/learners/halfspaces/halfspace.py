@@ -30,7 +30,16 @@ from dpfast.learners.halfspaces.images import LIMIT, CodeImage, CodeShape
 from dpfast.learners.halfspaces.model import Grid, HalfspaceState, class_weights, releases, sensitivity
 from dpfast.learners.halfspaces.pairs import ENOUGH, GROUPS, PAIRS_BEFORE, SEEN
 from dpfast.learners.halfspaces.plain import PlainImage, PlainShape
-from dpfast.learners.halfspaces.trees import BEFORE, DEEPEST, MOST_TREES, depth_of, held_codes, signal
+from dpfast.learners.halfspaces.trees import (
+    BEFORE,
+    CLEAR,
+    DEEPEST,
+    MOST_TREES,
+    depth_of,
+    held_codes,
+    number_of,
+    signal,
+)
 from dpfast.tables.cells import CodeColumn, bins_of
 from dpfast.tables.codes import CodeRows, CodeTable
 from dpfast.tables.unit_rows import unit_rows
@@ -134,7 +143,8 @@ class HalfspaceClassifier(PrivateClassifier, name="halfspace"):
         say together. They are drawn from what earlier rounds released and from the chosen pairs, so they cost no
         privacy, and each is one more column, whose codes are its leaves: see `dpfast.learners.halfspaces.trees`. "auto"
         is 100 if the rows are many enough for the budget, that is, if n mu is at least 10,000 and 72 for each code that
-        rows have by the released counts, or if at least 3 pairs were chosen. Otherwise it is 0.
+        rows have by the released counts, or if at least 3 pairs were chosen; for two classes it is 200 if n mu is at
+        least 1,000,000. Otherwise it is 0.
     encoder_share : float in (0, 1) or "auto", default="auto"
         Share of the budget spent on discovering ranges, words and labels, in squares of the sensitivity over the
         noise. "auto" is .06, or more if rows are few: see `dpfast.discovery.survey.plan`.
@@ -253,8 +263,11 @@ class HalfspaceClassifier(PrivateClassifier, name="halfspace"):
         state.begin(deviation, n_rounds, bool(self.fit_intercept))
         n = image.opening.n
         depth = depth_of(n, task.epsilon, task.delta, self.trees, held_codes(image.opening)) if trees else 0
+        trees = min(trees, number_of(n, task.epsilon, task.delta, self.trees, task.n_classes))
         joins = bool(pairs) and self._joins(n, task)
         choice, planting = int(n_rounds * PAIRS_BEFORE[depth > 0]), int(n_rounds * BEFORE[joins])
+        if joins and depth and signal(n, task.epsilon, task.delta) >= CLEAR:
+            planting = choice
         for k in run.rounds("rounds"):
             left = n_rounds - k
             if joins and k == choice:
@@ -305,8 +318,10 @@ class HalfspaceClassifier(PrivateClassifier, name="halfspace"):
         If pairs are planned, trees are planned too: pairs that are found may ask for them.
         """
         trees, n = shape.most_trees(self.trees), task.n_rows
-        few = n is not None and not pairs and not depth_of(n, task.epsilon, task.delta, self.trees)
-        return 0 if few else trees
+        if n is None or not trees:
+            return trees
+        few = not pairs and not depth_of(n, task.epsilon, task.delta, self.trees)
+        return 0 if few else number_of(n, task.epsilon, task.delta, self.trees, task.n_classes)
 
     def read_model(self, saved: Any, task: Task) -> AdditiveModel:
         return read_additive(saved, task)

@@ -151,7 +151,7 @@ class CodeShape:
 
     def most_trees(self, trees):
         """Return the most trees that are drawn, given a parameter of the fit."""
-        return most_trees(trees)
+        return most_trees(trees, self._classes)
 
     def opening_square(self, changes):
         """Return the squared sensitivity of the opening, for a row that is replaced (2 changes) or added (1)."""

@@ -47,7 +47,8 @@ from dpfast.kernels.own import frozen
 
 MOST_TREES, DEEPEST = 1000, 6
 BEFORE = Fraction(15, 100), Fraction(30, 100)  # share of the rounds before trees are drawn, without and with pairs
-_TREES = 100  # for trees="auto"
+CLEAR = 40_000  # of `signal`, from which on trees are drawn as soon as pairs are chosen
+_TREES = (1, 100), (1_000_000, 200)  # for trees="auto", from n mu on; with more than two classes, the first
 ENOUGH = 10_000  # of `signal`, for trees that are "auto"
 _EACH = (
     72  # of it, for trees, for each code that rows have, which may be a signal of its own that trees take noise from
@@ -140,9 +141,22 @@ def read_forest(saved: Any) -> Forest:
     return Forest(tuple(orders), questions, thresholds)
 
 
-def most_trees(trees: int | str) -> int:
-    """Return the number of trees that a fit plans for; "auto" may come to none after the opening."""
-    return _TREES if trees == "auto" else int(trees)
+def most_trees(trees: int | str, classes: int) -> int:
+    """Return the number of trees that a fit of any number of rows plans for; "auto" may come to fewer, or none."""
+    return max(number for _, number in _numbers(classes)) if trees == "auto" else int(trees)
+
+
+def number_of(n: float, epsilon: Number, delta: Number, trees: int | str, classes: int) -> int:
+    """Return the number of trees, given the public or released number of rows; it grows with `n`."""
+    if trees != "auto":
+        return int(trees)
+    many = signal(n, epsilon, delta)
+    return max(number for least, number in _numbers(classes) if many >= least or least == 1)
+
+
+def _numbers(classes):
+    """Return the numbers of trees: each further class takes time for each tree."""
+    return _TREES if classes == 2 else _TREES[:1]
 
 
 def depth_of(n: float, epsilon: Number, delta: Number, trees: int | str, codes: float = 0.0) -> int:

@@ -269,16 +269,16 @@ def test_few_rows_have_trees_if_several_pairs_were_found(belong, planted, rng):
     assert (model.trees_ is not None) == planted
 
 
-@pytest.mark.parametrize("wait", [True, False])
-def test_trees_wait_for_pairs_only_if_some_are_chosen(wait, rng, monkeypatch):
+@pytest.mark.parametrize(("chosen", "epsilon", "rounds"), [(True, 2.0, 14), (False, 2.0, 17), (True, 300.0, 17)])
+def test_trees_wait_after_pairs_only_if_some_are_chosen_and_terms_are_noisy(chosen, epsilon, rounds, rng, monkeypatch):
     table, labels = exclusive(rng, 3000)
-    if not wait:
+    if not chosen:
         monkeypatch.setattr(ColumnPairs, "choose", lambda self, total, limit, run: [])
     left, plant = [], HalfspaceState.plant
     monkeypatch.setattr(HalfspaceState, "plant", lambda self, *given: left.append(given[3]) or plant(self, *given))
-    model = dpfast.HalfspaceClassifier(2.0, n_rounds=20, interactions=2, trees=5, random_state=0)
-    assert bool(model.fit(table, labels, classes=[0, 1]).interactions_) == wait
-    assert left == [14 if wait else 17]
+    model = dpfast.HalfspaceClassifier(epsilon, n_rounds=20, interactions=2, trees=5, random_state=0)
+    assert bool(model.fit(table, labels, classes=[0, 1]).interactions_) == chosen
+    assert left == [rounds]
 
 
 def test_pairs_of_many_classes(rng):

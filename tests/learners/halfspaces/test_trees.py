@@ -11,9 +11,20 @@ import dpfast
 from dpfast import CodeTable, report
 from dpfast.audit import replay
 from dpfast.base import run
-from dpfast.learners.halfspaces.halfspace import image_of
+from dpfast.base.plan import Task
+from dpfast.learners.halfspaces.halfspace import CodeFacts, image_of
 from dpfast.learners.halfspaces.images import Opening
-from dpfast.learners.halfspaces.trees import Forest, depth_of, grow, held_codes, read_forest, weight
+from dpfast.learners.halfspaces.trees import (
+    DEEPEST,
+    Forest,
+    depth_of,
+    grow,
+    held_codes,
+    most_trees,
+    number_of,
+    read_forest,
+    weight,
+)
 from dpfast.parts.blocks import Piece
 from dpfast.tables import Category, Label, Numeric, Schema
 from dpfast.tables.cells import CodeColumn
@@ -271,6 +282,23 @@ def test_auto_is_on_by_public_or_released_numbers_alone(rng):
     assert model.trees_ is None
     many = dpfast.HalfspaceClassifier(5000.0, random_state=0, n_rounds=10).fit(table, labels, classes=[0, 1])
     assert many.trees_ is not None
+
+
+def test_two_classes_have_more_trees_where_noise_hardly_matters_and_never_more_than_were_planned():
+    for n in (1.0, 1e4, 1e5, 1e6, 1e7, 1e8):
+        numbers = [number_of(n, 1.0, 1e-6, "auto", classes) for classes in (2, 3)]
+        assert numbers == [200 if n > 4.3e6 else 100, 100]
+        assert all(number <= most_trees("auto", classes) for number, classes in zip(numbers, (2, 3), strict=True))
+        assert number_of(n, 1.0, 1e-6, 7, 2) == most_trees(7, 2) == 7
+
+
+def test_the_plan_has_the_leaves_of_the_trees_that_a_public_number_of_rows_allows_and_else_of_the_most():
+    learner, form = dpfast.HalfspaceClassifier(interactions=0), CodeFacts((4,) * 3, (0,) * 3, 3)
+    sizes = []
+    for n, relation in ((100_000, "replace"), (5_000_000, "replace"), (None, "add-remove")):
+        task = Task(1.0, 1e-6, n_rows=n, n_columns=3, form=form, neighbors=relation, classes=(0, 1), n_classes=2)
+        sizes.append(learner.plan(task)["rounds"].size - (100 << DEEPEST))
+    assert sizes[0] < 100 < sizes[1] == sizes[2] == sizes[0] + (100 << DEEPEST)
 
 
 def test_codes_that_rows_have_are_counted_by_their_shares():
