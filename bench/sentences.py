@@ -488,8 +488,8 @@ SENTENCES = (
     ),
     (
         "docs/discovery.md",
-        "In all, .06 leaves a learner {} of epsilon, and .12 leaves {}.",
-        lambda records: tuple(short(math.sqrt(1 - share), 2) for share in (0.06, 0.12)),
+        "In all, .04 leaves a learner {} of epsilon, and .12 leaves {}.",
+        lambda records: tuple(short(math.sqrt(1 - share), 2) for share in (0.04, 0.12)),
     ),
     (
         "docs/discovery.md",

@@ -18,6 +18,7 @@ from dpfast.tables.bit_matrix import BitMatrix
 from dpfast.tables.cells import CodeColumn
 from dpfast.tables.code_bits import CodeBits, bit_count, pack_codes
 from dpfast.tables.codes import CodeTable
+from dpfast.tables.columns import BINS
 from dpfast.tables.projection import projectable
 from dpfast.tables.row_array import by_row
 from dpfast.tables.unit_rows import unit_rows
@@ -54,6 +55,10 @@ class Form:
         The name of a parameter that names classes, if one does: labels are not discovered then, as one may be lost.
     spacing : {"mixed", "fine"}, default="mixed"
         How numbers that a schema declares without edges are divided: see `dpfast.Schema.with_spacing`.
+    bins : int, default=32
+        About how many bins discovered numbers and dates of a column have at most.
+    groups : bool, default=False
+        Whether rare words of a discovered column have groups also beside published ones.
     why_whole : str, default=""
         Without `in_parts`, the error for a table in parts, if it depends on parameters.
     """
@@ -67,6 +72,8 @@ class Form:
     vector_parameters: tuple[str, ...] = ()
     names_classes: str = ""
     spacing: str = "mixed"
+    bins: int = BINS
+    groups: bool = False
     why_whole: str = ""
 
     def outline(self, columns: Sequence[CodeColumn]) -> Any:
@@ -187,7 +194,9 @@ class Codes(Form):
     ----------
     threshold : float or array_like of float, shape (d,), default=0.0
         Of vectors, the code of a number is 1 if it is above the threshold, else 0.
-    several_classes, in_parts, sparse, one_column, surveyed, vector_parameters, names_classes, spacing, why_whole
+    several_classes, in_parts, sparse, one_column, surveyed, vector_parameters, names_classes, spacing, bins, groups
+        As in `Form`.
+    why_whole
         As in `Form`.
     """
 
@@ -220,7 +229,9 @@ class Bits(Form):
     ----------
     threshold : None, float or array_like of float, shape (d,), default=0.0
         Of vectors, a bit is 1 if the number is above the threshold; with None, numbers must be 0 and 1.
-    several_classes, in_parts, sparse, one_column, surveyed, vector_parameters, names_classes, spacing, why_whole
+    several_classes, in_parts, sparse, one_column, surveyed, vector_parameters, names_classes, spacing, bins, groups
+        As in `Form`.
+    why_whole
         As in `Form`.
     """
 
@@ -249,7 +260,9 @@ class UnitRows(Form):
         Whether each row gets a further entry of 1, before it is scaled.
     normalize : bool, default=True
         Whether all rows are scaled to norm 1; otherwise only those of a larger norm are, and the others stay.
-    several_classes, in_parts, sparse, one_column, surveyed, vector_parameters, names_classes, spacing, why_whole
+    several_classes, in_parts, sparse, one_column, surveyed, vector_parameters, names_classes, spacing, bins, groups
+        As in `Form`.
+    why_whole
         As in `Form`.
     """
 
@@ -269,7 +282,9 @@ class Numbers(Form):
 
     Parameters
     ----------
-    several_classes, in_parts, sparse, one_column, surveyed, vector_parameters, names_classes, spacing, why_whole
+    several_classes, in_parts, sparse, one_column, surveyed, vector_parameters, names_classes, spacing, bins, groups
+        As in `Form`.
+    why_whole
         As in `Form`.
     """
 

@@ -334,7 +334,7 @@ class TableReader:
         """Return the task of n rows in the widest form that the discovery may give."""
         most = MOST_LABELS if self._form.several_classes else 2
         if self._outlined is None or self._outlined[0] is not self.schema:
-            self._outlined = self.schema, self._form.outline(widest(self.schema))
+            self._outlined = self.schema, self._form.outline(widest(self.schema, self._form.bins))
         return self.task(self._outlined[1], n, classes, len(classes or ()) or most)
 
     def _with_rows(self, table):
@@ -410,7 +410,10 @@ class TableReader:
         if declared is not None:
             counts.labels = counts_by_class(counts.labels, declared)
         spelled = None if declared is None else [text_of(each) for each in declared.tolist()] if labels else []
-        discovery = discover(encoding, counts, planned, fit.rng, spelled, n, self._labels_are_complete(fit.label))
+        complete, form = self._labels_are_complete(fit.label), self._form
+        discovery = discover(
+            encoding, counts, planned, fit.rng, spelled, n, complete, bins=form.bins, groups=form.groups
+        )
         fit.used["survey"] += 1
         encoder._set_discovered(encoding, discovery, planned, fit)
         if discovery.coarse:

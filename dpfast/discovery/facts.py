@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dpfast.discovery.spread import BINS, LIKELY, SURE, Part, Spread
+from dpfast.discovery.spread import LIKELY, RANGES, SURE, Part, Spread
 from dpfast.kernels.own import frozen
 from dpfast.kernels.spread import Grid
 from dpfast.mechanisms.opening import OpeningHistogram
@@ -25,7 +25,7 @@ from dpfast.tables.cells import (
     CodeColumn,
     survey_ends,
 )
-from dpfast.tables.columns import Category, Numeric
+from dpfast.tables.columns import BINS, Category, Numeric
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.schema import Schema
 
@@ -37,10 +37,11 @@ FEW_BESIDE = 0.03  # and the share of the rows from which these have codes of th
 NUMBERS = 1 / 3  # a column of texts has no words but those found, if this share of the rows is seen to have numbers
 MOST_ROWS = 0.8  # have no published word, or whole numbers, in a column that may say whose a row is
 EVEN_GROUPS = 16  # of GROUPS, at least, among which words are divided there
+SINGLE_WORDS = 48  # of GROUPS, at least, among which words are divided that hardly repeat
 ROWS_OF_ONE = 5  # rows with each whole number on average there, at most
 COMMON = 32  # a word is common if one in so many rows has it; where none could be published, other words are grouped
-_MOST_EDGES = 4 * BINS  # of the numbers or dates of a column
-_WIDEST_EDGES, _WIDEST_WORDS = tuple(map(float, range(_MOST_EDGES))), tuple(map(str, range(MOST_WORDS)))
+_MORE_EDGES = 3 * RANGES  # of the numbers or dates of a column, beside those of bins
+_WIDEST_WORDS = tuple(map(str, range(MOST_WORDS)))
 LARGEST = 2.0**44
 FIRST_DAY, LAST_DAY = -25568.0, 39969.0  # ends of the days that have codes of their own
 # possible edges: numbers that codes tell apart, of which the smallest have one code; whole ones; days
@@ -52,14 +53,15 @@ _FAR = np.concatenate([-_POWERS[::-2], [0.0], _POWERS[::2]])  # and beyond the c
 _USUAL_DAYS = np.arange(-18263.0, 21916.0, 1461.0)  # and of dates: every four years from 1920 to 2030
 
 
-def widest(schema: Schema) -> list[CodeColumn]:
-    """Return columns of codes that are at least as wide as those of the schema can be after the survey."""
+def widest(schema: Schema, bins: int) -> list[CodeColumn]:
+    """Return columns of codes at least as wide as those of the schema can be after a survey for so many bins."""
     codes: list[CodeColumn] = []
+    most = tuple(map(float, range(bins + _MORE_EDGES)))
     for column in schema.columns:
         if not column.to_find:
             codes += column.code_columns()
             continue
-        numbers = CodeColumn(column.name, _WIDEST_EDGES, 0.0, float(_MOST_EDGES), nullable=True)
+        numbers = CodeColumn(column.name, most, 0.0, float(len(most)), nullable=True)
         words = CodeColumn(column.name, values=_WIDEST_WORDS, other=GROUPS, nullable=True)
         if isinstance(column, Numeric):
             edges = tuple(map(float, range(int(column.edges) - 1)))
@@ -79,10 +81,23 @@ def holds_words(column):
 
 
 class ColumnFacts:
-    """A column whose facts are discovered: its counts of the first look, and then of the second one."""
+    """A column whose facts are discovered: its counts of the first look, and then of the last one.
 
-    def __init__(self, column: Any, noisy: np.ndarray | None, words: dict, look: OpeningHistogram, rows: float):
-        self.column, self._total, self._noise = column, rows, look.deviation
+    It has about so many `bins` of numbers or dates at most. With `groups`, words that are not published have groups
+    beside published ones, if rows seem to have such and their groups differ.
+    """
+
+    def __init__(
+        self,
+        column: Any,
+        noisy: np.ndarray | None,
+        words: dict,
+        look: OpeningHistogram,
+        rows: float,
+        bins: int = BINS,
+        groups: bool = False,
+    ):
+        self.column, self._total, self._noise, self._bins = column, rows, look.deviation, bins
         self._words = dict(islice(words.items(), MOST_WORDS))
         self._worded = sum(self._words.values())
         self.numbers: Part | None = None
@@ -90,7 +105,7 @@ class ColumnFacts:
         self._missing = 0.0
         self._grouped = COMMON * look.least > rows and holds_words(column) and noisy is not None
         self._groups: tuple = ()
-        self._even = False
+        self._even = self._beside = False  # whether groups are even, and beside published words by `groups`
         if noisy is None:
             return
         self._missing = noisy[SURVEYED_MISSING] if noisy[SURVEYED_MISSING] > SURE * self._noise else 0.0
@@ -104,6 +119,9 @@ class ColumnFacts:
             self.dates = Part(noisy[SURVEYED_DATES:SURVEYED_MISSING], self._noise, days, _DAYS, True)
         parts = [None if part is None or not part.rows else part for part in (self.numbers, self.dates)]
         self.numbers, self.dates = map(self._if_clear, parts, parts[::-1]) if reads == "text" else parts
+        left = self._total - self.rows_of_kinds()
+        if groups and self._words and isinstance(column, Discovered) and left > LIKELY * self.noise():
+            self._grouped = self._beside = True
 
     def _numbers(self, noisy, ends):
         """Return the numbers of the column, which are whole by its type, or if no others are clear of noise."""
@@ -186,8 +204,10 @@ class ColumnFacts:
         rows, spread = max(1.0, float(noisy.sum())), math.sqrt(2 * len(noisy)) * deviation**2
         common = float(np.square(noisy).sum()) - len(noisy) * deviation**2 + LIKELY * spread  # squares, at most about
         self._even = len(noisy) == GROUPS and common * EVEN_GROUPS < rows**2
+        self._grouped = self._grouped and not (self._beside and common * SINGLE_WORDS < rows**2)
         left = self._total - self.rows_of_kinds() - noisy[clear].sum()
-        many = left > SOME * self._total or not (len(clear) or self._words or self.numbers or self.dates)
+        many = left > SOME * self._total and not self._beside
+        many |= not (len(clear) or self._words or self.numbers or self.dates)
         self._groups = () if not self._grouped else tuple(range(GROUPS) if many else clear.tolist())
 
     def rows_of_kinds(self):
@@ -249,14 +269,14 @@ class ColumnFacts:
             beyond = (
                 self._far() if left > few and not mixed else _FAR[:0] if left > few - LIKELY * self._noise else None
             )
-            facts |= {"numbers": tuple(self.numbers.edges(BINS, beyond).tolist()), "ends": self.numbers.between()}
+            facts |= {"numbers": tuple(self.numbers.edges(self._bins, beyond).tolist()), "ends": self.numbers.between()}
         elif reads in ("number", "integer"):
             edges = np.unique(np.floor(_USUAL)) if reads == "integer" else _USUAL
             facts |= {"numbers": tuple(edges.tolist()), "ends": (0.0, 0.0)}
         if self.dates is not None:
             beyond = _USUAL_DAYS[: 0 if left <= few or reads == "text" else None]
             beyond = beyond if left > few - LIKELY * self._noise else None
-            facts |= {"dates": tuple(self.dates.edges(BINS, beyond).tolist()), "days": self.dates.between()}
+            facts |= {"dates": tuple(self.dates.edges(self._bins, beyond).tolist()), "days": self.dates.between()}
         elif reads == "date":
             facts |= {"dates": tuple(_USUAL_DAYS.tolist()), "days": (0.0, 0.0)}
         if values or (mixed and (clear or not {"numbers", "dates"} & {*facts})):

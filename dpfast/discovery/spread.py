@@ -16,8 +16,8 @@ from dpfast.kernels import spread as kernel
 from dpfast.kernels.spread import Grid, distinct
 from dpfast.tables.cells import LEAST
 
-BINS, CELLS = 32, 128  # of numbers or dates of a column: at most about so many bins, and cells of the second look
-LEAST_BINS = 16  # and at least so many bins, even if the rows of each are not clear of noise
+RANGES, CELLS = 32, 128  # cells of the first look that hold numbers or dates, at most, and of the last look, about
+LEAST_BINS = 16  # of numbers or dates, at least, even if the rows of each are not clear of noise
 SURE, LIKELY = 4.0, 2.5  # deviations from which a cell holds rows, and from which it does beside another one, or again
 TAIL = 0.005  # share of the rows that may lie beyond either end, or that are too few for a bin
 LEAST_CELL = 1.4  # deviations of its noise that a cell of the last look should have in rows
@@ -46,8 +46,8 @@ class Spread:
     def clear(cls, noisy: np.ndarray, deviation: float, ends: np.ndarray, whole: bool = False) -> "Spread":
         """Return the cells with the counts that are clear of noise, alone or beside another one."""
         rows, count = kernel.clear(noisy, LIKELY * deviation, SURE * deviation)
-        if count > BINS:
-            rows[np.argsort(-rows, kind="stable")[BINS:]] = 0.0
+        if count > RANGES:
+            rows[np.argsort(-rows, kind="stable")[RANGES:]] = 0.0
         return cls(rows, ends, whole)
 
     def refined(

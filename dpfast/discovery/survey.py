@@ -12,7 +12,7 @@ paid beforehand for all columns and a pool of further ones: a look of q columns 
 times the noise of the first one. q, s, the cells and the end of the narrowings follow from earlier releases, and what
 is paid together is planned. The theorem is that of `dpfast.accounting.curves.opening`, "Looks that follow".
 
-Everything is computed from the counts and is defined for every outcome: at most about BINS bins of numbers and of
+Everything is computed from the counts and is defined for every outcome: at most about so many bins of numbers and of
 dates, words that enough rows have, and labels. A column in which nothing is clear of the noise has bins at public
 places, or groups of words. From there on the table is read as if the bins and words had been declared.
 """
@@ -32,7 +32,7 @@ from dpfast.accounting.numbers import decimal_above, exact, split
 from dpfast.discovery.facts import ColumnFacts, holds_words
 from dpfast.discovery.spread import LIKELY, NARROWABLE, SURE
 from dpfast.mechanisms.opening import OpeningHistogram
-from dpfast.tables.columns import Category
+from dpfast.tables.columns import BINS, Category
 from dpfast.tables.discovered import refuse_many
 from dpfast.tables.schema import Schema
 from dpfast.tables.words import Counts
@@ -40,14 +40,16 @@ from dpfast.tables.words import Counts
 UNIT = 1 << 30  # grid steps per row, or fewer if the noise is too large for it
 _LARGEST_STEPS = 1 << 35  # that one row adds to a count: those of 2^28 rows fit into 64 bits
 WORDS_SHARE = Fraction(1, 10)  # of delta, for publishing words of columns, and as much for publishing labels
-LOOKS = Fraction(1, 50), Fraction(1, 25)  # shares of either look in the bill
+LOOKS = Fraction(1, 100), Fraction(1, 50), Fraction(1, 25)  # shares of either look in the bill
+CELLS_SEEN = 0.03, 0.15  # the shares of the rows in a cell at which the first ones suffice
 POOL = Fraction(1, 2)  # of a look, for narrowings; what they leave belongs to the last look
 NARROWINGS = 5  # at most
 NARROWED = 80.0  # deviations of the noise of a narrowing that all rows should have, and at most as much is paid for
 _PAID = 64  # the pool is paid out in such fractions of a column, of which each column takes one at least
 PAIR = Fraction(25, 4)  # times as much of epsilon and delta for the survey
 LABEL_WEIGHTS = 1, 2, 4  # shares of labels, as multiples of that of a look
-COMMON_CELL, COMMON_LABEL, RARE_LABEL = 0.15, 0.3, 0.02  # shares of the rows
+COMMON_LABEL, RARE_LABEL = 0.3, 0.02  # shares of the rows
+RARER_LABEL = 0.005  # which the smallest looks are to see, if their labels can
 ROWS_A_COLUMN = 30  # from which arrays are surveyed at epsilon 1, and those of FEW_COLUMNS from FEW_ROWS_A_COLUMN
 FEW_COLUMNS, FEW_ROWS_A_COLUMN = 32, 8
 OTHERS = 2.0  # deviations from which rows have another label than the only one that was discovered
@@ -103,10 +105,11 @@ def plan(
     `n` is the number of rows, if it is public. `learner` are the arguments `kind`, `pure` and `rest` of
     `dpfast.accounting.curves.opening.survey_noise`.
 
-    With the share "auto", either look has the first share of LOOKS at which a cell with COMMON_CELL of the rows is
-    clear of noise, or the last one. Labels that are open have the first one of LABEL_WEIGHTS times as much at which a
-    label with RARE_LABEL of the rows is discovered, or the last one. Without a public number of rows, all have the
-    first share of LOOKS.
+    With the share "auto", either look has the first share of LOOKS at which a cell with its share of the rows, of
+    CELLS_SEEN, is clear of noise, or the last one. Labels that are open have the first one of LABEL_WEIGHTS times as
+    much at which a label with RARE_LABEL of the rows is discovered, or the last one. Beside looks of the first share,
+    they have twice as much at least, and enough for a label with RARER_LABEL if one of LABEL_WEIGHTS suffices. Without
+    a public number of rows, all have the second share.
 
     A ValueError refuses a budget that does not suffice, words to be discovered with delta = 0, and more than
     MOST_COLUMNS columns to be discovered.
@@ -115,16 +118,22 @@ def plan(
     problem = neighbors, labels, rows_per_unit, learner
     looks = LOOKS if share == "auto" else (share,)
     if n is None:
-        return _plan(schema, epsilon, delta, share, looks[0], 1, *problem)
-    for part in looks:
+        return _plan(schema, epsilon, delta, share, looks[len(looks) // 2], 1, *problem)
+    for part, common in zip(looks, (*CELLS_SEEN, 0.0), strict=False):
         planned = _plan(schema, epsilon, delta, share, part, 1, *problem)
-        if SURE * planned.look.deviation <= n * COMMON_CELL:
+        if SURE * planned.look.deviation <= n * common:
             break
-    for weight in LABEL_WEIGHTS[1:] if labels == "open" else ():
-        if labels_seen(planned, n, RARE_LABEL):
-            break
-        planned = _plan(schema, epsilon, delta, share, part, weight, *problem)
-    return planned
+    if labels != "open":
+        return planned
+    least = share == "auto" and part == LOOKS[0]
+    weighed = [] if least else [planned]
+    for label in (RARER_LABEL, RARE_LABEL) if least else (RARE_LABEL,):
+        for k, weight in enumerate(LABEL_WEIGHTS[least:]):
+            if k == len(weighed):
+                weighed.append(_plan(schema, epsilon, delta, share, part, weight, *problem))
+            if labels_seen(weighed[k], n, label):
+                return weighed[k]
+    return weighed[-1]
 
 
 def labels_seen(planned: SurveyPlan, n: int, rows: float = COMMON_LABEL) -> bool:
@@ -221,6 +230,9 @@ def discover(
     classes: Sequence | None = None,
     n: int | None = None,
     complete: bool = False,
+    *,
+    bins: int = BINS,
+    groups: bool = False,
 ) -> Found:
     """Release the survey of a table; compute its schema from it.
 
@@ -228,6 +240,8 @@ def discover(
     labels, `classes`, are counted. `n` is the number of rows, if it is public; by default it is the sum of the noisy
     numbers of rows by label. Labels are `complete` if their type has no missing one. Rows have another label than the
     published ones only if there are more of them than noise explains: that of the rows without a label counts, too.
+    Numbers and dates of a column have about so many `bins` at most; with `groups`, words beside published ones have
+    groups.
     """
     look, others, labelled = planned.look, 0.0, None
     if classes is None:
@@ -250,7 +264,8 @@ def discover(
     ]
     noisy = _noisy(look, [fixed for _, fixed, _ in looks], rng)
     columns = [
-        ColumnFacts(column, cells, words, look, rows) for (column, _, words), cells in zip(looks, noisy, strict=True)
+        ColumnFacts(column, cells, words, look, rows, bins, groups)
+        for (column, _, words), cells in zip(looks, noisy, strict=True)
     ]
     left = _narrow(columns, encoding, planned, rng)
     counted = [each for each in columns if each.counted]

@@ -20,7 +20,7 @@ from dpfast.base.transaction import reader_of
 from dpfast.discovery import facts
 from dpfast.discovery.facts import ColumnFacts
 from dpfast.discovery.spread import Held, Part, Spread
-from dpfast.discovery.survey import discover, plan
+from dpfast.discovery.survey import discover, labels_seen, plan
 from dpfast.files.encodings import source_of
 from dpfast.kernels.spread import Grid
 from dpfast.mechanisms.opening import OpeningHistogram
@@ -465,6 +465,42 @@ def test_groups_that_are_clear_of_noise_have_codes_where_hardly_any_other_rows_a
     assert found.code_columns()[0].size <= 7  # with "other" and missing ones, and up to two groups of noise
 
 
+def test_rare_words_of_a_large_table_are_told_apart_beside_published_ones_unless_they_hardly_repeat(rng):
+    n = 30_000
+    month = rng.choice([*"abcdefghi"], n, p=[0.925 / 6] * 6 + [0.025] * 3)  # rare ones are not published
+    y = np.isin(month, ["g", "h"]) ^ (rng.random(n) < 0.01)
+    single = np.where(rng.random(n) < 0.5, "often", [f"word{k}" for k in range(n)])
+    frame = pd.DataFrame({"month": month, "single": single} | {f"x{j}": rng.normal(size=n) for j in range(8)})
+    model = dpfast.HalfspaceClassifier(1.0, random_state=0).fit(frame, y, classes=[False, True])
+    of_month, of_single = model.encoder_.schema_.columns[:2]
+    assert of_month.values == tuple("abcdef")
+    assert {*of_month.groups} >= {*map(word_group, "ghi")}
+    assert len(of_single.groups) < GROUPS / 8  # noise
+    assert dpfast.HalfspaceClassifier(8.0, random_state=0).fit(frame, y).encoder_.schema_.columns[1].groups == ()
+    assert model.score(frame, y) > np.mean(~y) + 0.005
+
+
+def test_a_learner_that_merges_bins_has_many_and_one_with_a_bit_for_each_edge_has_few(rng):
+    frame = pd.DataFrame({"x": rng.normal(size=20_000)})
+    bins = {}
+    for name in ("halfspace", "list", "boosted", "projected"):
+        model = LEARNERS[name](1.0, random_state=0).fit(frame, frame["x"] > 0)
+        bins[name] = model.encoder_.schema_.code_columns[0].bins
+    assert bins["halfspace"] > 100 > 60 > bins["list"] > 30 > 25 > max(bins["boosted"], bins["projected"])
+
+
+@pytest.mark.parametrize(("n", "epsilon"), [(75_000, 1), (30_000, 3)])
+def test_a_label_with_half_a_percent_of_many_rows_is_discovered_at_no_more_than_before(n, epsilon):
+    """It had .06 of the bill for either look and labels, and such a label was missed once in twenty fits."""
+    schema = Schema([Discovered(f"x{j}") for j in range(12)], label="y")
+    planned = plan(schema, epsilon, Fraction(1, 10**6), "replace", labels="open", share="auto", n=n, kind="gaussian")
+    former = plan(
+        schema, epsilon, Fraction(1, 10**6), "replace", labels="open", share=Fraction(6, 100), kind="gaussian"
+    )
+    assert labels_seen(planned, n, 0.005)
+    assert planned.epsilon >= former.epsilon
+
+
 def test_rare_numbers_beside_a_common_one_have_a_bin_of_their_own(rng):
     """Of a count that is seldom above 0, the rest may lie in no cell that is seen; it matters most."""
     n = 6_000
@@ -659,7 +695,7 @@ def test_the_encoder_says_which_share_of_each_column_was_not_found(rng, tmp_path
     n = 5_000
     rare = np.where(rng.random(n) < 0.4, [f"w{k}" for k in range(n)], "often")
     frame = pd.DataFrame({"rare": rare, "each": [f"v{k}" for k in range(n)], "known": rng.normal(size=n), "none": None})
-    model = dpfast.HalfspaceClassifier(epsilon=5.0, random_state=0).fit(frame, frame["known"] > 0)
+    model = dpfast.HalfspaceClassifier(epsilon=8.0, random_state=0).fit(frame, frame["known"] > 0)
     other = model.encoder_.other_
     assert abs(other["rare"] - 0.4) < 0.1
     assert other["each"] == 1

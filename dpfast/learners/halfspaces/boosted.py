@@ -222,6 +222,8 @@ class BoostedHalfspaceClassifier(CountedClassifier, name="boosted-halfspace"):
             in_parts=type(weak) in _WEAK.values() and type(measure) in _MEASURES.values(),
             why_whole="a table in parts needs a weak_learner= and a measure= of those that have a name",
             surveyed=True,
+            bins=12,
+            groups=True,
             vector_parameters=("margin",),
         )
 

@@ -212,7 +212,9 @@ class HalfspaceClassifier(PrivateClassifier, name="halfspace"):
     def reads(self) -> Form:
         """Return the form of the rows: codes, or vectors of norm 1."""
         named = "class_weight" if isinstance(self.class_weight, Mapping) else ""
-        return HalfspaceRows(bool(self.fit_intercept), surveyed=True, spacing="fine", names_classes=named)
+        return HalfspaceRows(
+            bool(self.fit_intercept), surveyed=True, spacing="fine", bins=128, groups=True, names_classes=named
+        )
 
     def plan(self, task: Task) -> Plan:
         if task.n_classes > _MOST_CLASSES:

@@ -180,6 +180,8 @@ class ProjectedHalfspaceClassifier(CountedClassifier, name="projected-halfspace"
             in_parts=self.schedule != "paper",
             why_whole='schedule="paper" reads single rows, and no table in parts; use schedule="full-batch"',
             surveyed=True,
+            bins=12,
+            groups=True,
             vector_parameters=("margin", "n_components"),
         )
 
