@@ -87,12 +87,13 @@ class CsvFile:
         names=None,
         before=None,
     ):
+        check_settings(dates=dates, skip_lines=skip_lines)
         if not isinstance(path, bytes) and is_workbook(path):
             separator, encoding = excel.SEPARATOR, excel.ENCODING
-            path = excel.sheet_as_text(path, sheet, decimal)
+            path, skip_lines = excel.sheet_as_text(path, sheet, decimal, skip_lines), 0
         elif sheet is not None:
             raise ValueError(f"a sheet is one of a workbook, and this file is none; got {sheet!r}")
-        check_settings(separator=separator, dates=dates, skip_lines=skip_lines)
+        check_settings(separator=separator)
         separator = SEPARATORS.get(separator, separator)
         self.path, self.separator, self.decimal, self.encoding = path, separator, decimal, encoding
         self.dates, self._skip = dates, skip_lines

@@ -16,18 +16,18 @@ SEPARATOR, ENCODING = "\t", "utf-8"
 _ERRORS = ("#N/A", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!")
 
 
-def sheet_as_text(path: Path, sheet: str | None, decimal: str = ".") -> bytes:
+def sheet_as_text(path: Path, sheet: str | None, decimal: str = ".", skip_rows: int = 0) -> bytes:
     """Return a sheet, by default the only one, as text with one row a line and cells divided by SEPARATOR.
 
-    Numbers have this decimal mark, dates are YYYY-MM-DD, and formulas that failed are empty cells. Rows without a cell
-    are left out.
+    Numbers have this decimal mark, dates are YYYY-MM-DD, and formulas that failed are empty cells. The first
+    `skip_rows` rows of the sheet are left out, and so are rows without a cell.
     """
     stamp = os.stat(path)
-    return _sheet_as_text(path, sheet, decimal, (stamp.st_size, stamp.st_mtime_ns))
+    return _sheet_as_text(path, sheet, decimal, skip_rows, (stamp.st_size, stamp.st_mtime_ns))
 
 
 @lru_cache(maxsize=1)
-def _sheet_as_text(path, sheet, decimal, stamp):
+def _sheet_as_text(path, sheet, decimal, skip_rows, stamp):
     try:
         from python_calamine import CalamineError, CalamineWorkbook
     except ImportError:
@@ -46,12 +46,13 @@ def _sheet_as_text(path, sheet, decimal, stamp):
             raise ValueError(f"the workbook has {len(names)} sheets; say which by --sheet: {listed(names)}")
         if sheet not in (None, *names):
             raise ValueError(f"there is no sheet {sheet!r}; there is {listed(names)}")
-        rows = book.get_sheet_by_name(names[0] if sheet is None else sheet).to_python()
+        page = book.get_sheet_by_name(names[0] if sheet is None else sheet)
+        rows, before = page.to_python(), page.start[0] if page.start else 0  # rows without a cell
     except CalamineError as error:
         raise ValueError(f"not a whole workbook: {error}") from None
     text = io.StringIO(newline="")
     writer = csv.writer(text, delimiter=SEPARATOR, lineterminator="\n")
-    for row in rows:
+    for row in rows[max(0, skip_rows - before) :]:
         cells = [_text(cell, decimal) for cell in row]
         if any(cells):
             writer.writerow(cells)

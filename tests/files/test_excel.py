@@ -51,6 +51,18 @@ def test_a_sheet_gives_the_model_of_the_same_table_as_csv(book, frame, tmp_path,
     assert (one.coef_ == other.coef_).all()
 
 
+@pytest.mark.parametrize("before", [[["Report"]], [[], ["Report"], []], [[], []], [["a", "b"], [], ["", 2]]])
+def test_rows_before_the_header_of_a_sheet_are_counted_as_excel_numbers_them(tmp_path, before):
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    for row in [*before, ["age", "buys"], [30, "yes"], [], [40, "no"]]:
+        book.active.append(row)
+    book.save(tmp_path / "t.xlsx")
+    table = read_frame(tmp_path / "t.xlsx", skip_lines=len(before))
+    assert table.to_pydict() == {"age": ["30", "40"], "buys": ["yes", "no"]}
+
+
 def test_a_sheet_is_named_if_there_are_several(book):
     with pytest.raises(ValueError, match="the workbook has 2 sheets; say which by --sheet: notes, Data 2"):
         FileParts(book).header()
@@ -102,7 +114,7 @@ def test_a_first_line_says_the_separator(tmp_path, first):
     assert read_frame(path).column_names == ["a", "b", "y"]
     assert read_frame(path, decimal=",").column("b").to_pylist() == ["2.5", "4.5"]
     path.write_text(f"{first}\na;b\n1;2\n3\n")
-    with pytest.raises(ValueError, match="line 4 has 1 cells"):
+    with pytest.raises(ValueError, match="line 4 has 1 cell, "):
         read_frame(path)
 
 
