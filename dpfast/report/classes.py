@@ -19,10 +19,10 @@ def measured(model: Any, name: str) -> list[dict]:
     return getattr(model, "figures_", {}).get(name, [])
 
 
-def hardly_predicted(model: Any, labels: np.ndarray | None) -> Iterable[str]:
+def hardly_predicted(model: Any, numbers: np.ndarray | None) -> Iterable[str]:
     """Yield a sentence about the classes that are never predicted, or hardly ever, for the beginning of a page.
 
-    `labels` are the predictions for drawn rows, which tell it if nothing was measured.
+    `numbers` are those of the classes predicted for drawn rows, which tell it if nothing was measured.
     """
     names = [str(label) for label in model.classes_.tolist()]
     records = [each for each in measured(model, "classes") if each["measure"] == "predicted"]
@@ -41,11 +41,11 @@ def hardly_predicted(model: Any, labels: np.ndarray | None) -> Iterable[str]:
                 f"{_either(lost)} may never be predicted: of the measured rows {each} was for {rows:,.0f} at most, and "
                 "within noise for none."
             )
-    elif labels is not None:
-        labels_of_model = {*map(str, np.unique(labels).tolist())}
+    elif numbers is not None:
+        labels_of_model = {str(label) for label in model.classes_[np.unique(numbers)].tolist()}
         if lost := [name for name in names if name not in labels_of_model]:
             yield (
-                f"For none of {len(labels):,} rows that were drawn from what the fit released, {_either(lost)} was "
+                f"For none of {len(numbers):,} rows that were drawn from what the fit released, {_either(lost)} was "
                 "predicted."
             )
 

@@ -184,13 +184,18 @@ def switches(model: Any, name: str, rows: DrawnRows) -> tuple[float, float | Non
     return _moves(_predictions(model, rows.table), _predictions(model, rows.switched(name)))
 
 
+def predicted_classes(model: Any, table: Any) -> np.ndarray:
+    """Return the number of the class that a model predicts for each row; an array of names would be as wide as one."""
+    return model._released_model().classify(model._read_rows(table))
+
+
 def _predictions(model, table):
-    """Return the labels of rows and the probabilities of the classes, None if the model has none."""
-    return model.predict(table), model.predict_proba(table) if hasattr(model, "predict_proba") else None
+    """Return the numbers of the classes of rows and the probabilities, None if the model has none."""
+    return predicted_classes(model, table), model.predict_proba(table) if hasattr(model, "predict_proba") else None
 
 
 def _moves(before, after):
-    """Return the share of the rows whose label changes, and by how much probabilities move in the mean and at most."""
+    """Return the share of the rows whose class changes, and by how much probabilities move in the mean and at most."""
     changed = np.count_nonzero(before[0] != after[0]) / len(before[0])
     if before[1] is None:
         return changed, None, None

@@ -16,7 +16,7 @@ from dpfast.report.about import FIELDS, budget_in_words, budget_of, missing, sta
 from dpfast.report.additive import code_columns, terms
 from dpfast.report.classes import class_table, groups, hardly_predicted
 from dpfast.report.drawing import VAGUE, Dot, dots
-from dpfast.report.effects import DrawnRows, effects
+from dpfast.report.effects import DrawnRows, effects, predicted_classes
 from dpfast.report.panels import columns_table, panels, plain_table, what_matters
 from dpfast.tables.naming import visible
 from dpfast.tables.replacing import replace_file
@@ -64,12 +64,12 @@ def page(model: Any) -> str:
     all_terms = terms(model) if code_columns(model) is not None and hasattr(model, "terms") else []
     rows = DrawnRows(model, all_terms) if predicts_codes(model) else None
     ranked = [] if rows is None else effects(model, all_terms, rows)
-    labels = None if rows is None else model.predict(rows.table)
+    numbers = None if rows is None else predicted_classes(model, rows.table)
     parameters = sorted((name, _plain(value)) for name, value in model._reporter.parameters().items())
     parts = [
         f"<style>\n{_STYLE}</style>",
         f"<h1>{escape(headline(model))}</h1>",
-        f"<p>{escape(' '.join([origin(model), *_hardly(model, labels)]))}</p>",
+        f"<p>{escape(' '.join([origin(model), *_hardly(model, numbers)]))}</p>",
         *_figures(model),
         f'<div class="claim"><strong>{escape(protects(claim))}</strong> {escape(claim_in_words(claim))}',
         f'<br><span class="soft">{escape(str(claim))}</span></div>',
@@ -96,8 +96,8 @@ def predicts_codes(model: Any) -> bool:
     return code_columns(model) is not None and hasattr(model, "predict") and hasattr(model, "classes_")
 
 
-def _hardly(model, labels):
-    return [] if getattr(model, "classes_", None) is None else hardly_predicted(model, labels)
+def _hardly(model, numbers):
+    return [] if getattr(model, "classes_", None) is None else hardly_predicted(model, numbers)
 
 
 def headline(model):

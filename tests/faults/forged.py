@@ -17,6 +17,7 @@ import time
 import traceback
 import warnings
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -175,8 +176,8 @@ def fared(path):
     return f"{outcome} after {spent:.1f} s!" if spent > SECONDS else outcome
 
 
-def outcomes(whole, seeds, path):
-    """How the files of some seeds fare, in a child process of bounded memory; one that ends it is the last."""
+def outcomes(whole, texts, path):
+    """How files fare, in a child process of bounded memory; one that ends it is the last. `whole` is a right file."""
     told, tell = os.pipe()
     sys.stdout.flush()
     child = os.fork()
@@ -185,7 +186,6 @@ def outcomes(whole, seeds, path):
             warnings.simplefilter("ignore")
             path.write_text(json.dumps(whole))
             fared(path)  # what it imports is there then
-            texts = [forged(whole, np.random.default_rng(seed)) for seed in seeds]
             size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
             resource.setrlimit(resource.RLIMIT_AS, (size + BYTES, resource.RLIM_INFINITY))
             for text in texts:
@@ -199,21 +199,31 @@ def outcomes(whole, seeds, path):
     with os.fdopen(told) as pipe:
         said = pipe.read().split("\n")[:-1]
     os.waitpid(child, 0)
-    return said + ["ended its process!"] * (len(said) < len(seeds))
+    return said + ["ended its process!"] * (len(said) < len(texts))
+
+
+def fates(whole, cases, text_of, path):
+    """Yield each case with how the file of its text fares."""
+    left = [*cases]
+    while left:
+        found = outcomes(whole, [text_of(case) for case in left[:_BATCH]], path)
+        yield from zip(left, found, strict=False)
+        left = left[len(found) :]
+
+
+def _forged_by_seed(whole, seed):
+    return forged(whole, np.random.default_rng(seed))
 
 
 def run(kinds, number, seed, folder):
     """The outcomes of so many files of each kind, and what is wrong, by kind and seed."""
     tally, wrong = {"shown": 0, "refused": 0}, []
     for kind in kinds:
-        whole, left = document(kind, folder), [(seed, k) for k in range(number)]
-        while left:
-            said = outcomes(whole, left[:_BATCH], folder / "forged.json")
-            for at, each in zip(left, said, strict=False):
-                tally[each] = tally.get(each, 0) + 1 if each in tally else 1
-                if each.endswith("!"):
-                    wrong.append(f"{kind}, seed {at}: {each}")
-            left = left[len(said) :]
+        whole, seeds = document(kind, folder), [(seed, k) for k in range(number)]
+        for at, each in fates(whole, seeds, partial(_forged_by_seed, whole), folder / "forged.json"):
+            tally[each] = tally.get(each, 0) + 1 if each in tally else 1
+            if each.endswith("!"):
+                wrong.append(f"{kind}, seed {at}: {each}")
     return tally, wrong
 
 
