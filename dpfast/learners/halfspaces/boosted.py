@@ -46,7 +46,7 @@ from dpfast.learners.halfspaces.weak import NoisyCentering, NoisyStump, WeakLear
 _COUNT_SHARE = Fraction(1, 20)  # of epsilon, for the number of rows where that is private
 _ROUNDS = 60
 _MOST = 0.9  # the largest density by default
-_SIGNAL = 0.4  # the largest noise of a row's score after all rounds
+_SIGNAL, _SIGNALS = 0.95, (0.1, 1.0)  # the largest noise of a row's score after all rounds, see `begin`
 _FASTEST = 8.0, 16.0  # the largest rate of a mean, of few rows and of many
 _FAR = 0.3  # between these, the largest rate is this times the least sum of the weights, over the number of rounds
 _TURNED = 4.0  # steps are too long if a mean points against the last one by so many deviations of the noise
@@ -429,7 +429,11 @@ class _Boosting(CentredState):
         self.learning_rate = 2.0 * _FASTEST[0] if p.learning_rate == "auto" else float(p.learning_rate)
 
     def begin(self, p, budget, deviation):
-        """Set density and rate; `deviation` is that of the noise in a sum of weights and rows of norm 1."""
+        """Set density and rate; `deviation` is that of the noise in a sum of weights and rows of norm 1.
+
+        Weights that follow noise do not find the hard rows. So the longer the noise in a mean, over all columns, the
+        less noise a score may have: _SIGNAL over the root of this length.
+        """
         n, size = self._image.opening.n, self._image.width + 1
         if p.density == "auto":
             self.density = min(_densest(self._image.width - 1, n, budget), self._image.start_share()) / 2
@@ -438,7 +442,8 @@ class _Boosting(CentredState):
         if p.learning_rate == "auto":
             one = self._unit * (pair / self._rounds) ** 0.5
             fastest = np.clip(_FAR * self.density * n / self._rounds, *_FASTEST) / pair
-            self.learning_rate = 2 * float(min(_SIGNAL / (one * self._rounds), fastest))
+            signal = np.clip(_SIGNAL / (self._unit * size**0.5) ** 0.5, *_SIGNALS)
+            self.learning_rate = 2 * float(min(signal / (one * self._rounds), fastest))
         self._adapts, self._size = p.learning_rate == "auto", size * self._image.columns
         self._total = self._w
 

@@ -176,6 +176,25 @@ def test_the_largest_rate_grows_with_the_number_of_rows(rng):
     assert rate(5000, 0.5) < 16  # noise limits it as before
 
 
+def test_the_noise_that_scores_may_have_falls_with_the_length_of_that_of_a_mean(rng, monkeypatch):
+    state, deviations, found = dpfast.learners.halfspaces.boosted._Boosting, [], []
+
+    def begin(self, p, budget, deviation):
+        deviations.append(deviation)
+        plainly(self, p, budget, deviation)
+
+    plainly = state.begin
+    monkeypatch.setattr(state, "begin", begin)
+    for columns, epsilon in ((3, 1.0), (300, 1.0), (300, 0.3), (300, 0.02)):
+        X = rng.normal(size=(2000, columns))
+        clf = BoostedHalfspaceClassifier(epsilon, n_rounds=20, density=0.5, random_state=0, schema="vectors")
+        clf.fit(X, X[:, 0] > 0, classes=[False, True])
+        one = deviations[-1] / (0.5 * 2000)  # the noise of a mean along one row; a row has two more entries
+        found.append(clf.learning_rate_ / 2 * one * np.sqrt(20))
+        assert found[-1] == pytest.approx(np.clip(0.95 / np.sqrt(one * np.sqrt(columns + 2)), 0.1, 1.0))
+    assert max(found) > 4 * min(found)
+
+
 def test_the_claim_is_one_honest_sentence(table):
     clf = BoostedHalfspaceClassifier(n_rounds=7, schema="vectors").fit(*table)
     assert str(clf.privacy_) == "(1.0, 1e-06)-DP, replace one row; 8 of 8 releases used"
