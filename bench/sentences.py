@@ -162,11 +162,14 @@ def behind_raw(records):
         for model, told in private(models).items():
             if not model.startswith(OWN):
                 behind += [(name, model, budget, told[budget][0] - models[OWN][budget][0]) for budget in BUDGETS]
-                area += [told[budget][1] - models[OWN][budget][1] for budget in BUDGETS]
+                area += [(name, model, budget, told[budget][1] - models[OWN][budget][1]) for budget in BUDGETS]
     behind = [each for each in behind if each[3] > 0.0005]
-    assert [each[:3] for each in behind] == [("telco_churn", "DPEBM", "0.3")], behind
-    assert max(area) <= 0, max(area)
-    return (short(behind[0][3]),)
+    cells = [("noshow_appointments", LISTS, "1"), ("telco_churn", GRADIENT, "0.1")]
+    assert sorted(each[:3] for each in behind) == cells, behind
+    area = [each for each in area if each[3] > 0]
+    assert [each[:3] for each in area] == [("stroke_records", LISTS, "0.1")], area
+    first, second = (short(each[3]) for each in sorted(behind, reverse=True))
+    return first, second, short(area[0][3])
 
 
 def larger_classes(records):
@@ -400,7 +403,13 @@ SENTENCES = (
         lambda records: lags(records, "farm_ads", "3", BOOSTED),
     ),
     ("docs/results.md", "the tuned noisy gradient by .005 or more in {} of the {} cells.", before_gradient),
-    ("docs/results_accuracy.md", "DPEBM on telco_churn at epsilon 0.3, by {}.", behind_raw),
+    (
+        "docs/results_accuracy.md",
+        "the tuned noisy gradient on telco_churn at epsilon 0.1, by {}, and decision lists on noshow_appointments at "
+        "1, by {}. Its AUC is the highest but for that of decision lists on stroke_records at 0.1, which is higher by "
+        "{}.",
+        behind_raw,
+    ),
     (
         "docs/results_accuracy.md",
         "the larger class has {} of the rows of bank_marketing, {} of give_me_credit and {} of stroke_records.",
