@@ -2,6 +2,7 @@
 
 import functools
 import itertools
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,7 +17,8 @@ from dpfast.kernels import measure
 from dpfast.learners.halfspaces.boosting_parts import Sides
 from dpfast.learners.halfspaces.measure import CAP, UNIT, projected
 from dpfast.learners.halfspaces.opened import PlainForm
-from dpfast.learners.halfspaces.plain import CentredImage
+from dpfast.learners.halfspaces.plain import CentredImage, _plain_middle
+from dpfast.learners.halfspaces.steepness import STEPS
 from dpfast.tables.unit_rows import CentredRows, Centring, unit_rows
 
 FORMS = {
@@ -404,3 +406,12 @@ def test_too_many_classes_are_refused_before_the_charge(learner, rng):
     with pytest.raises(ValueError, match=r"5,000 classes would take as many passes .* at most 4,096"):
         learner(budget=budget).fit(rng.normal(size=(50, 2)), np.arange(50), classes=range(5000))
     assert budget.charges == ()
+
+
+def test_a_row_moves_the_sum_of_scores_by_no_more_than_its_steps():
+    for step in (1.0, 1e6, 1e30):
+        for side in (-1, 1):
+            rows = SimpleNamespace(margins=lambda w, side=side: np.full((1, 1), side, np.float32))
+            (moved,) = _plain_middle(SimpleNamespace(rows=rows), None, step, [2.0 * side])
+            assert abs(moved) <= STEPS
+            assert step == 1 or moved == side * STEPS
