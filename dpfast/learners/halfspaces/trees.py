@@ -47,7 +47,7 @@ from dpfast.kernels.own import frozen
 
 MOST_TREES, DEEPEST = 1000, 6
 BEFORE = Fraction(15, 100), Fraction(30, 100)  # share of the rounds before trees are drawn, without and with pairs
-CLEAR = 40_000  # of `signal`, from which on trees are drawn as soon as pairs are chosen
+CLEAR = 1_000_000  # of `signal`, from which on trees are drawn as soon as pairs are chosen
 _TREES = (1, 100), (1_000_000, 200)  # for trees="auto", from n mu on; with more than two classes, the first
 ENOUGH = 10_000  # of `signal`, for trees that are "auto"
 _EACH = (

@@ -269,7 +269,7 @@ def test_few_rows_have_trees_if_several_pairs_were_found(belong, planted, rng):
     assert (model.trees_ is not None) == planted
 
 
-@pytest.mark.parametrize(("chosen", "epsilon", "rounds"), [(True, 2.0, 14), (False, 2.0, 17), (True, 300.0, 17)])
+@pytest.mark.parametrize(("chosen", "epsilon", "rounds"), [(True, 2.0, 14), (False, 2.0, 17), (True, 1e5, 17)])
 def test_trees_wait_after_pairs_only_if_some_are_chosen_and_terms_are_noisy(chosen, epsilon, rounds, rng, monkeypatch):
     table, labels = exclusive(rng, 3000)
     if not chosen:
