@@ -13,7 +13,16 @@ from rich.live import Live
 from rich.text import Text
 
 from . import options
-from .files import check_columns, check_there, declaration_of, in_order, limits_of, name_features, open_budget
+from .files import (
+    check_columns,
+    check_there,
+    declaration_of,
+    in_order,
+    limits_of,
+    name_features,
+    open_budget,
+    settings_to_keep,
+)
 from .models import MODELS, values_of, with_options_of
 from .outputs import check_files, check_output, keep
 from .printers import show_weights
@@ -29,6 +38,7 @@ class StreamOptions:
     delta: options.Delta = 1e-6
     schema: options.SchemaFile = None
     label: options.Label = None
+    text: options.TextOptions
     threshold: options.Threshold = None
     columns: options.Columns = None
     neighbors: options.Relation = "replace"
@@ -124,6 +134,9 @@ def stream(
             "window": choices.window,
             **MODELS["winnow"].parameters(own),
         }
+        text = choices.text.settings
+        if declaration is None and text.pop("dates") is not None:
+            raise ValueError("--dates is for tables whose columns are declared; give a --schema")
         paying = None if choices.budget is None else open_budget(choices.budget, choices.neighbors)
         skip = 0
         if choices.checkpoint is not None and choices.checkpoint.exists():
@@ -143,7 +156,8 @@ def stream(
             ending.callback(estimator.close)
         if declaration is not None:
             refuse_open(declaration)
-            steps = (FileTable(X, y, None) for X, y in read_code_steps(data, choices.step, declaration, skip=skip))
+            codes = read_code_steps(data, choices.step, declaration, skip=skip, **text)
+            steps = (FileTable(X, y, None) for X, y in codes)
         else:
             steps = read_steps(
                 data,
@@ -155,6 +169,7 @@ def stream(
                 limits=limits_of(estimator.get_params()),
                 skip=skip,
                 n_features=choices.columns,
+                **text,
             )
         rows, mistakes, stopped = 0, 0, None
         try:
@@ -189,7 +204,8 @@ def stream(
         state.now, state.has_spent = ended, True
         out = choices.out
         if out is not None or choices.checkpoint is None:
-            out = keep(estimator, out, state, None, bits=values == "bits", threshold=choices.threshold)
+            reading = {"bits": values == "bits", "threshold": choices.threshold, "text": settings_to_keep(data, **text)}
+            out = keep(estimator, out, state, None, **reading)
         state.now, state.has_spent = f"{ended}; {state.now}" if out is not None else ended, True
         if stopped is not None and not hasattr(estimator, "rounds_"):
             raise stopped  # in the midst of a step, which ended the stream

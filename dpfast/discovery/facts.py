@@ -84,7 +84,7 @@ class ColumnFacts:
     """A column whose facts are discovered: its counts of the first look, and then of the last one.
 
     It has about so many `bins` of numbers or dates at most. With `groups`, words that are not published have groups
-    beside published ones, if rows seem to have such and their groups differ.
+    beside published ones in large tables, too, if rows seem to have such and their groups differ.
     """
 
     def __init__(
@@ -120,8 +120,9 @@ class ColumnFacts:
         parts = [None if part is None or not part.rows else part for part in (self.numbers, self.dates)]
         self.numbers, self.dates = map(self._if_clear, parts, parts[::-1]) if reads == "text" else parts
         left = self._total - self.rows_of_kinds()
-        if groups and self._words and isinstance(column, Discovered) and left > LIKELY * self.noise():
-            self._grouped = self._beside = True
+        rare = self._words and isinstance(column, Discovered) and left > LIKELY * self.noise()
+        self._beside = bool(groups and rare and not self._grouped)
+        self._grouped |= self._beside
 
     def _numbers(self, noisy, ends):
         """Return the numbers of the column, which are whole by its type, or if no others are clear of noise."""

@@ -17,7 +17,16 @@ import scipy.sparse as sp
 
 from dpfast.files import csv
 from dpfast.files.datasets import dataset_path
-from dpfast.files.names import NotNumbers, check_names, features_of, is_svmlight, kind_of, paths_of, separator_of
+from dpfast.files.names import (
+    NotNumbers,
+    check_names,
+    features_of,
+    is_svmlight,
+    is_workbook,
+    kind_of,
+    paths_of,
+    separator_of,
+)
 from dpfast.files.parquet import ParquetFiles
 from dpfast.files.readers import csv_steps, name_for_messages, read_table, too_few_rows
 from dpfast.parts.blocks import BLOCK_BYTES, Spool, Storage, Table
@@ -433,23 +442,23 @@ def read_encoding(path, schema, label=None, *, storage_of=lambda most: ArrayStor
         return encoded
 
 
-def read_code_steps(path, size, schema, *, skip=0):
+def read_code_steps(path, size, schema, *, skip=0, **text):
     """Yield the codes and the labels of `size` rows at a time, each as soon as its rows are there, after `skip` rows.
 
-    The schema declares everything and names the label. The path "-" is a CSV table from standard input. Rows without a
-    label have none.
+    The schema declares everything and names the label. The path "-" is a CSV table from standard input, and `text` says
+    how text is written, as for `read_codes`. Rows without a label have none.
     """
-    if str(path) != "-" and kind_of(Path(path)) != "csv":
-        whole = read_encoding(path, schema, schema.label)
+    if str(path) != "-" and (kind_of(Path(path)) != "csv" or is_workbook(Path(path))):
+        whole = read_encoding(path, schema, schema.label, **text)
         if whole.n < skip:
             raise ValueError(f"{path}: {too_few_rows(whole.n, skip)}")
-        rows = whole if whole.complete else read_encoding(path, schema)
+        rows = whole if whole.complete else read_encoding(path, schema, **text)
         for start in range(skip, whole.n, size):
             step = slice(start, start + size)
             yield rows[step].table(), whole[step].labels_of_all()
         return
     with csv.faults_of(name_for_messages(path)):
-        for file, _ in csv_steps(path, size, skip, schema.label.name):
+        for file, _ in csv_steps(path, size, skip, schema.label.name, **text):
             encoded = csv.encode_csv(file, schema, schema.label, ArrayStore)
             rows = encoded if encoded.complete else csv.encode_csv(file, schema, None, ArrayStore)
             yield rows.table(), encoded.labels_of_all()

@@ -145,7 +145,9 @@ def read_table(
         return FileTable(X, None if label is None else labels.column(), features_of(file.names, label))
 
 
-def read_steps(path, size, classes, *, label=None, threshold=None, values="bits", limits=None, skip=0, n_features=None):
+def read_steps(
+    path, size, classes, *, label=None, threshold=None, values="bits", limits=None, skip=0, n_features=None, **text
+):
     """Yield a `FileTable` of `size` rows at a time, in order, each as soon as its rows are there, after `skip` rows.
 
     The arguments are those of `read_table`; the path "-" is a CSV table from standard input. `classes` are all possible
@@ -157,7 +159,7 @@ def read_steps(path, size, classes, *, label=None, threshold=None, values="bits"
     path = Path(path)
     if str(path) != "-" and (kind_of(path) != "csv" or is_workbook(path)):
         reads = {"label": label, "needs_label": True, "threshold": threshold, "values": values, "limits": limits}
-        X, y, names = read_table(path, **reads, n_features=n_features)
+        X, y, names = read_table(path, **reads, n_features=n_features, **text)
         if len(y) < skip:
             raise ValueError(f"{path}: {too_few_rows(len(y), skip)}")
         y = _as_declared(y, classes, 0)
@@ -165,7 +167,7 @@ def read_steps(path, size, classes, *, label=None, threshold=None, values="bits"
             yield FileTable(X[start : start + size], y[start : start + size], names)
         return
     with csv.faults_of(name_for_messages(path)):
-        for part, rows_before in csv_steps(path, size, skip, label):
+        for part, rows_before in csv_steps(path, size, skip, label, **text):
             X, labels = csv.table_of(part, label, entries, Spool())
             yield FileTable(X, _as_declared(labels.column(), classes, rows_before), features_of(part.names, label))
 
@@ -175,14 +177,19 @@ def name_for_messages(path):
     return "standard input" if str(path) == "-" else path
 
 
-def csv_steps(path, size, skip, label):
+def csv_steps(
+    path, size, skip, label, *, separator=None, decimal=".", encoding="utf-8", dates=None, sheet=None, skip_lines=0
+):
     """Yield a CSV file, or standard input for "-", a few rows at a time: a `CsvFile` and the rows before it."""
-    separator = separator_of(Path(path))
+    csv.check_settings(dates=dates, skip_lines=skip_lines)
+    separator = csv.SEPARATORS.get(separator, separator) or separator_of(Path(path))
+    if sheet is not None:
+        raise ValueError(f"a sheet is one of a workbook, and this file is none; got {sheet!r}")
     with (
         nullcontext(sys.stdin.buffer) if str(path) == "-" else open_expanded(path) as file,
-        csv.lines_of(file, "utf-8") as lines,
+        csv.lines_of(file, encoding) as lines,
     ):
-        names, _, separator = csv.header_of(lines, separator)
+        names, _, separator = csv.header_of(islice(lines, skip_lines, None), separator, decimal)
         check_names(names, label, needs_label=True)
         rows = csv.records_of(lines, names, separator)
         rows_before = sum(1 for _ in islice(rows, skip))
@@ -190,7 +197,7 @@ def csv_steps(path, size, skip, label):
             raise ValueError(too_few_rows(rows_before, skip))
         while step := list(islice(rows, size)):
             content = "".join(step).encode()
-            own = {"separator": separator, "decimal": ".", "encoding": "utf-8", "names": names, "before": rows_before}
+            own = {"separator": separator, "decimal": decimal, "dates": dates, "names": names, "before": rows_before}
             yield csv.CsvFile(content, **own), rows_before
             rows_before += len(step)
 

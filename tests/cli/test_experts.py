@@ -52,7 +52,9 @@ def test_what_will_not_do_is_refused_before_anything_is_drawn(refused, path, tmp
     assert "failure must be above 0" in refused("experts", path, "--epsilon", 1, "--beta", 0)
     large = tmp_path / "large.csv"
     large.write_text("a,b\n0.5,1.5\n")
-    assert "1.5" in refused("experts", large, "--epsilon", 1)
+    said = refused("experts", large, "--epsilon", 1)
+    assert "line 2, column 'b' holds another value" in said
+    assert "1.5" not in said
 
 
 def test_a_plan_for_a_finite_class_shows_both_cases(run, refused):

@@ -60,6 +60,26 @@ def people(tmp_path, rng):
     return path, schema
 
 
+def test_a_stream_reads_text_as_a_fit_does_and_its_model_keeps_how(run, people, tmp_path):
+    path, schema = people
+    model, plain, other = tmp_path / "model.json", tmp_path / "plain.json", tmp_path / "other.csv"
+    other.write_text("Auszug über Käufe\n" + path.read_text().replace(",", ";"), encoding="cp1252")
+    written = ["--separator", ";", "--decimal", ",", "--encoding", "cp1252", "--skip-lines", 1]
+    command = ["--schema", schema, "--epsilon", 1, "--step", 700, "--seed", 3]
+    result = run("stream", other, *command, *written, "--out", model)
+    assert result.stdout == run("stream", path, *command, "--out", plain).stdout
+    assert result.stdout == run("stream", "-", *command, *written, stdin=other.read_bytes()).stdout
+    assert run("predict", model, other).stdout == run("predict", plain, path).stdout
+
+
+def test_a_stream_without_a_schema_reads_text_as_a_fit_does(run, refused, forest, tmp_path):
+    other = tmp_path / "other.txt"
+    other.write_text("made by hand\n" + forest.read_text().replace(",", "|"))
+    result = run("stream", other, *STREAM, "--seed", 3, "--separator", "|", "--skip-lines", 1)
+    assert result.stdout == run("stream", forest, *STREAM, "--seed", 3).stdout != ""
+    assert "--dates is for tables whose columns are declared" in refused("stream", forest, *STREAM, "--dates", "dmy")
+
+
 def test_a_stream_of_a_table_with_a_schema_is_that_of_its_codes(run, refused, people, tmp_path):
     path, schema = people
     command = ["stream", path, "--schema", schema, "--epsilon", 1, "--step", 700]

@@ -9,7 +9,8 @@ import pytest
 
 import dpfast
 from dpfast.files import csv, excel
-from dpfast.files.encodings import FileParts, read_frame
+from dpfast.files.encodings import FileParts, read_code_steps, read_frame
+from dpfast.tables import Label, Numeric, Schema
 
 
 @pytest.fixture
@@ -49,6 +50,17 @@ def test_a_sheet_gives_the_model_of_the_same_table_as_csv(book, frame, tmp_path,
     )
     assert one.schema_ == other.schema_ if hasattr(one, "schema_") else one.encoder_.schema_ == other.encoder_.schema_
     assert (one.coef_ == other.coef_).all()
+
+
+def test_a_stream_reads_a_sheet_step_by_step(book, frame, tmp_path):
+    schema = Schema([Numeric("age", 0, 90), Numeric("price", 0, 100)], label=Label("kind", ["early", "late"]))
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    sheet = [*read_code_steps(book, 150, schema, skip=20, sheet="Data 2")]
+    text = [*read_code_steps(tmp_path / "t.csv", 150, schema, skip=20)]
+    assert [len(y) for _, y in sheet] == [150, 150, 80]
+    for (X, y), (same_X, same_y) in zip(sheet, text, strict=True):
+        assert np.array_equal(X.columns, same_X.columns)
+        assert np.array_equal(y, same_y)
 
 
 @pytest.mark.parametrize("before", [[["Report"]], [[], ["Report"], []], [[], []], [["a", "b"], [], ["", 2]]])

@@ -43,8 +43,8 @@ def test_a_missing_value_or_one_that_is_not_finite_is_refused_by_its_place(frame
     path = tmp_path / "rows.parquet"
     for value, said in (
         (None, "is empty; fill"),
-        (np.inf, "holds inf; features are"),
-        (1e39, "holds inf; features are"),
+        (np.inf, "holds another value; features are finite"),
+        (1e39, "holds another value; features are finite"),
     ):
         frame["a"] = frame["a"].astype("object" if value is None else float)
         frame.loc[42, "a"] = value
