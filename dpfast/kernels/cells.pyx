@@ -71,7 +71,7 @@ cdef dpf_cells_stored stored_of(cells, places) except *:
     return stored
 
 
-def work_of(cells):
+cdef work_of(cells):
     """Return the entries that the kernel needs to look up each cell once, None if it looks up each row."""
     size = cells.dtype.itemsize
     return np.empty(1 << 8 * size, np.int64) if size == 1 or (size == 2 and len(cells) >= _MANY) else None
