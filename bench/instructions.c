@@ -804,14 +804,15 @@ static void cells_of_numbers(bool measuring) {
     if (measuring) {
         const dpf_cells_values values = {start, value, 3, NULL, 0};
         dpf_cells_of_numbers(number, CELLS, code);
-        seen[0] = dpf_cells_bytes(code, CELLS);
-        dpf_cells_survey(code, 8, CELLS, year, count);
-        dpf_cells_count(code, 8, CELLS, &values, 3, seen + 1);
-        dpf_cells_take(code, 8, CELLS, &values, true, out);
+        const dpf_cells_stored stored = {code, CELLS, 8, 0};
+        seen[0] = dpf_cells_bytes(code, CELLS, 0);
+        dpf_cells_survey(stored, year, NULL, count);
+        dpf_cells_count(stored, &values, 3, NULL, seen + 1);
+        dpf_cells_take(stored, &values, true, NULL, out);
         for (size_t i = 0; i < CELLS; i++) number[i] = (double)(i % 5000);
         dpf_cells_of_numbers(number, CELLS, again);
-        dpf_cells_compact(again, CELLS, 4, compact);
-        dpf_cells_expand(compact, 4, CELLS, again);
+        dpf_cells_compact(again, CELLS, 0, 4, compact);
+        dpf_cells_expand((dpf_cells_stored){compact, CELLS, 4, 0}, again);
         return;
     }
     number = numbers(), code = zeros(CELLS, 8), again = zeros(CELLS, 8), compact = zeros(CELLS, 4), out = zeros(CELLS, 2);
