@@ -41,6 +41,7 @@
 #include "scores.h"
 #include "signs.h"
 #include "sparse_vector.h"
+#include "spread.h"
 #include "texts.h"
 #include "trees.h"
 #include "unit_rows.h"
@@ -822,6 +823,67 @@ static void cells_of_numbers(bool measuring) {
     for (size_t i = 0; i < DPF_CELLS_DATES; i++) year[i] = (uint8_t)(i / 366);
 }
 
+/* Fractions with two decimal places, kept in four bytes, and in two, of which each cell is looked up once. */
+static void cells_decimals(bool measuring) {
+    static double *number;
+    static int64_t *code, *again, *count, *start, *seen, *work;
+    static uint8_t *year;
+    static int32_t *four;
+    static int16_t *two;
+    static uint16_t *value, *out;
+    if (measuring) {
+        const dpf_cells_values values = {start, value, 3, NULL, 0};
+        dpf_cells_of_numbers(number, CELLS, code);
+        const unsigned places = dpf_cells_places(code, CELLS, 0);
+        seen[0] = places, seen[1] = dpf_cells_bytes(code, CELLS, places);
+        dpf_cells_compact(code, CELLS, places, 4, four);
+        dpf_cells_compact(code, CELLS, places, 2, two);
+        dpf_cells_expand((dpf_cells_stored){four, CELLS, 4, places}, again);
+        const dpf_cells_stored stored = {two, CELLS, 2, places};
+        dpf_cells_survey(stored, year, work, count);
+        dpf_cells_count(stored, &values, 3, work, seen + 2);
+        dpf_cells_take(stored, &values, true, work, out);
+        return;
+    }
+    number = zeros(CELLS, 8), code = zeros(CELLS, 8), again = zeros(CELLS, 8), four = zeros(CELLS, 4), two = zeros(CELLS, 2);
+    count = zeros(DPF_CELLS_SURVEYED, 8), year = zeros(DPF_CELLS_DATES, 1), seen = zeros(5, 8), work = zeros(1 << 16, 8);
+    start = zeros(3, 8), value = zeros(3, 2), out = zeros(CELLS, 2);
+    start[1] = DPF_CELLS_ZERO, start[2] = DPF_CELLS_MISSING, value[1] = 1, value[2] = 2;
+    for (size_t i = 0; i < DPF_CELLS_DATES; i++) year[i] = (uint8_t)(i / 366);
+    for (size_t i = 0; i < CELLS; i++) number[i] = (double)((int64_t)(i * 7 % 16001) - 8000) / 100;
+}
+
+/* Cells with noisy rows, their parts, and the edges of bins that follow. */
+static void spread_edges(bool measuring) {
+    enum { PLACES = 200, PARTS = 300, RANKS = 99 };
+    static double *noisy, *row, *end, *part_end, *parts_noisy, *ends, *rest, *part, *half, *below, *rank, *at, *kept;
+    static int64_t *sizes;
+    const dpf_spread_grid grid = {false, 1e-3, -50, 50};
+    if (measuring) {
+        const dpf_spread_noise noise = {2.5, 4, 1, 4};
+        double total = 0;
+        sizes[0] = (int64_t)dpf_spread_clear(noisy, PLACES, 2.5, 4, row);
+        for (size_t i = 0; i < PLACES; i++) total += row[i];
+        sizes[1] = (int64_t)dpf_spread_divide(row, end, PLACES, total, PARTS, 1.4, ends);
+        dpf_spread_snap(ends, (size_t)sizes[1], &grid);
+        sizes[1] = (int64_t)dpf_spread_distinct(ends, (size_t)sizes[1]);
+        dpf_spread_steps(-40, 40, PARTS, part_end);
+        dpf_spread_refine(row, end, PLACES, parts_noisy, part_end, PARTS, &grid, &noise, rest, part, half);
+        dpf_spread_quantiles(part, part_end, PARTS, total, rank, RANKS, false, below, at);
+        sizes[2] = (int64_t)dpf_spread_part(part, part_end, PARTS, total, 0.005 * total, at, RANKS, below, kept);
+        return;
+    }
+    noisy = zeros(PLACES, 8), row = zeros(PLACES, 8), end = zeros(PLACES + 1, 8), rest = zeros(PLACES, 8);
+    part_end = zeros(PARTS + 1, 8), parts_noisy = zeros(PARTS, 8), part = zeros(PARTS, 8), half = zeros(PARTS, 8);
+    ends = zeros(2 * PARTS + 2 * PLACES, 8), below = zeros(PARTS + 1, 8);
+    rank = zeros(RANKS, 8), at = zeros(RANKS, 8), kept = zeros(RANKS, 8), sizes = zeros(3, 8);
+    uint64_t state = 29;
+    for (size_t i = 0; i <= PLACES; i++) end[i] = 0.5 * (double)i - 50;
+    for (size_t i = 0; i < PLACES; i++) noisy[i] = (double)(mix(&state) % 4000) / 1000 + (i > 60 && i < 140 ? 20 : -2);
+    for (size_t k = 0; k < PARTS; k++) parts_noisy[k] = (double)(mix(&state) % 4000) / 1000 + (k > 90 && k < 210 ? 9 : -2);
+    for (size_t k = 0; k < RANKS; k++) rank[k] = (double)(k + 1) / (RANKS + 1);
+}
+
 static void texts_kinds(bool measuring) {
     static const char *const form[] = {"",     "NA",         " 12.5e-3 ",  "-.5",      "2020-02-29", "2021-02-29 x",
                                        "word", "1999-12-31T", "3 Jan 2020", "1,234.5",  "inf",        "\xc2\xa0word\xe2\x80\x83"};
@@ -885,6 +947,8 @@ static const struct {
 } kernels[] = {
     {"bins_count", bins_count},
     {"cells_of_numbers", cells_of_numbers},
+    {"cells_decimals", cells_decimals},
+    {"spread_edges", spread_edges},
     {"texts_kinds", texts_kinds},
     {"grid_of_reals", grid_of_reals},
     {"weights_play", weights_play},

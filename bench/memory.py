@@ -96,7 +96,7 @@ def main():
                 cells = n * (NUMBERS + WORDS + 1)
                 process.join()
                 print(
-                    f"{source}, {what}: {peak / 2**20:.0f} MB, {peak / cells:.2f} times the codes of the table, "
+                    f"{source}, {what}: {peak / 1e6:.0f} MB, {peak / cells:.2f} times the codes of the table, "
                     f"{peak / (cells + n * further):.2f} times those that are learned from",
                     flush=True,
                 )

@@ -494,8 +494,9 @@ SENTENCES = (
     ),
     (
         "docs/discovery.md",
-        "In all, .04 leaves a learner {} of epsilon, and .12 leaves {}.",
-        lambda records: tuple(short(math.sqrt(1 - share), 2) for share in (0.04, 0.12)),
+        "A survey of .04 in all leaves the learner {} of epsilon, one of .06 leaves {}, one of .12 leaves {}, and the "
+        "largest, of .24, leaves {}.",
+        lambda records: tuple(short(math.sqrt(1 - share), 2) for share in (0.04, 0.06, 0.12, 0.24)),
     ),
     (
         "docs/discovery.md",

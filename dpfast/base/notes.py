@@ -95,8 +95,8 @@ def _of_columns(encoder):
     yield from _of_size(columns)
     if nameless := [column.name for column in columns if NAMELESS.fullmatch(column.name)]:
         yield (
-            f"{listed(nameless)} had no name. A column that numbers the rows, as an index does, is to be left out: "
-            f"--ignore {nameless[0]!r}, or drop it."
+            f"{listed(nameless)} had no name. A column that only numbers the rows, as an index does, is of no use: "
+            f"leave it out by --ignore {nameless[0]!r}, or drop it."
         )
     texts = {column.name for column in columns if any(each.values for each in column.code_columns())}
     beside = " These may be rare words, or numbers and dates among words."
@@ -110,16 +110,16 @@ def _of_columns(encoder):
 
 
 def _of_label_twice(label, names):
-    """Yield which columns have the name of the label, and may hold it once more."""
+    """Yield a note on columns that have the name of the label, and may hold it once more."""
     if label is not None and (twice := [name for name in names if repeats_label(str(name), label.name)]):
         yield (
             f"{listed(twice)} has the name of the label, {label.name!r}. If it holds the same, the model only copies "
-            f"it: leave it out: --ignore {twice[0]!r}, or drop it."
+            f"it. Leave it out by --ignore {twice[0]!r}, or drop it."
         )
 
 
 def _of_size(columns):
-    """Yield which columns were seen to have numbers that are too large, or too small, to have codes of their own."""
+    """Yield notes on columns that were seen to have numbers too large, or too small, to have codes of their own."""
     codes = [each for column in columns for each in column.code_columns() if each.ordered and not each.dates]
     if large := [each.name for each in codes if max(-each.low, each.high) >= LARGEST - 1]:
         yield (

@@ -53,7 +53,9 @@ def check_there(data):
     from dpfast.files.names import kind_of
 
     if Path(data).suffix.lower() == ".json":
-        raise ValueError(f"{data} ends as the file of a model does, and a table is wanted: the model comes first")
+        raise ValueError(
+            f"{data} is a .json file, as models are, and a table is wanted here; if both are given, the model is first"
+        )
     kind_of(Path(data))
 
 

@@ -127,10 +127,10 @@ Dates = Annotated[
 ]
 Sheet = Annotated[str | None, _table(help="Sheet of a workbook (.xlsx, .xls, .ods); by default the only one.")]
 Encoding = Annotated[str, _table(help="Encoding of a CSV file.")]
-SkipLines = Annotated[int, _table(help="Number of lines before the header, of titles and comments.", min=0)]
+SkipLines = Annotated[int, _table(help="Number of lines to skip before the header, such as titles.", min=0)]
 SkipLinesOfFit = Annotated[
     int | None,
-    _table("--skip-lines", help="Number of lines before the header; by default as given to fit.", min=0),
+    _table("--skip-lines", help="Number of lines to skip before the header; by default as given to fit.", min=0),
 ]
 DecimalOfFit = Annotated[
     str | None, _table("--decimal", help="Decimal mark of a CSV file; by default the one given to fit, else a point.")

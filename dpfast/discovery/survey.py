@@ -12,7 +12,7 @@ paid beforehand for all columns and a pool of further ones: a look of q columns 
 times the noise of the first one. q, s, the cells and the end of the narrowings follow from earlier releases, and what
 is paid together is planned. The theorem is that of `dpfast.accounting.curves.opening`, "Looks that follow".
 
-Everything is computed from the counts and is defined for every outcome: at most about so many bins of numbers and of
+Everything is computed from the counts and is defined for every outcome: at most about `bins` bins of numbers and of
 dates, words that enough rows have, and labels. A column in which nothing is clear of the noise has bins at public
 places, or groups of words. From there on the table is read as if the bins and words had been declared.
 """
@@ -41,7 +41,7 @@ UNIT = 1 << 30  # grid steps per row, or fewer if the noise is too large for it
 _LARGEST_STEPS = 1 << 35  # that one row adds to a count: those of 2^28 rows fit into 64 bits
 WORDS_SHARE = Fraction(1, 10)  # of delta, for publishing words of columns, and as much for publishing labels
 LOOKS = Fraction(1, 100), Fraction(1, 50), Fraction(1, 25)  # shares of either look in the bill
-CELLS_SEEN = 0.03, 0.15  # the shares of the rows in a cell at which the first ones suffice
+CELLS_SEEN = 0.03, 0.15  # the share of the rows of a cell that the first one, and the second, has to see
 POOL = Fraction(1, 2)  # of a look, for narrowings; what they leave belongs to the last look
 NARROWINGS = 5  # at most
 NARROWED = 80.0  # deviations of the noise of a narrowing that all rows should have, and at most as much is paid for
@@ -49,7 +49,7 @@ _PAID = 64  # the pool is paid out in such fractions of a column, of which each 
 PAIR = Fraction(25, 4)  # times as much of epsilon and delta for the survey
 LABEL_WEIGHTS = 1, 2, 4  # shares of labels, as multiples of that of a look
 COMMON_LABEL, RARE_LABEL = 0.3, 0.02  # shares of the rows
-RARER_LABEL = 0.005  # which the smallest looks are to see, if their labels can
+RARER_LABEL = 0.005  # for which labels beside the smallest looks have more, if that finds it
 ROWS_A_COLUMN = 30  # from which arrays are surveyed at epsilon 1, and those of FEW_COLUMNS from FEW_ROWS_A_COLUMN
 FEW_COLUMNS, FEW_ROWS_A_COLUMN = 32, 8
 OTHERS = 2.0  # deviations from which rows have another label than the only one that was discovered
@@ -197,7 +197,9 @@ def _pure_plan(schema, epsilon, labels, moved, share):
     if labels == "open":
         raise ValueError("labels cannot be found privately with delta = 0: declare them by classes=")
     left, of_survey = (0.0, epsilon) if share == 1 else split(epsilon, share)
-    look = OpeningHistogram(moved / of_survey, 1, pure=True)
+    if (scale := moved / of_survey) * _PAID > LARGEST_SCALE:  # a narrowing may have so many times the noise
+        raise ValueError("epsilon is too small to discover columns: declare them")
+    look = OpeningHistogram(scale, 1, pure=True)
     return SurveyPlan(look, look, (Cost("pure", decimal_above(of_survey)),), left)
 
 

@@ -181,10 +181,8 @@ def csv_steps(
     path, size, skip, label, *, separator=None, decimal=".", encoding="utf-8", dates=None, sheet=None, skip_lines=0
 ):
     """Yield a CSV file, or standard input for "-", a few rows at a time: a `CsvFile` and the rows before it."""
-    csv.check_settings(dates=dates, skip_lines=skip_lines)
+    csv.check_settings(skip_lines=skip_lines)
     separator = csv.SEPARATORS.get(separator, separator) or separator_of(Path(path))
-    if sheet is not None:
-        raise ValueError(f"a sheet is one of a workbook, and this file is none; got {sheet!r}")
     with (
         nullcontext(sys.stdin.buffer) if str(path) == "-" else open_expanded(path) as file,
         csv.lines_of(file, encoding) as lines,
@@ -197,8 +195,8 @@ def csv_steps(
             raise ValueError(too_few_rows(rows_before, skip))
         while step := list(islice(rows, size)):
             content = "".join(step).encode()
-            own = {"separator": separator, "decimal": decimal, "dates": dates, "names": names, "before": rows_before}
-            yield csv.CsvFile(content, **own), rows_before
+            own = {"separator": separator, "decimal": decimal, "dates": dates, "sheet": sheet, "names": names}
+            yield csv.CsvFile(content, before=rows_before, **own), rows_before
             rows_before += len(step)
 
 

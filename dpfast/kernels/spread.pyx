@@ -35,7 +35,7 @@ cdef double _MOST = 1 << 20  # parts
 
 
 cdef int _check_cells(const double[::1] rows, const double[::1] ends) except -1:
-    """Refuse cells whose ends do not rise; those of rows that are not numbers are the caller's fault."""
+    """Refuse cells whose ends do not rise; rows may be any numbers."""
     cdef Py_ssize_t i
     if rows.shape[0] == 0 or ends.shape[0] != rows.shape[0] + 1:
         raise ValueError(f"cells must have rows and one more end, got {rows.shape[0]} rows and {ends.shape[0]} ends")
@@ -75,7 +75,7 @@ cdef class Grid:
         return out
 
     def distinct(self, numbers):
-        """Return the numbers of the grid for some numbers in increasing order, each once."""
+        """Return the distinct numbers of the grid for some numbers, in increasing order."""
         out = np.array(numbers, np.float64)
         cdef double[::1] x = out
         cdef size_t left = 0

@@ -199,8 +199,8 @@ def _distinct_texts(texts: np.ndarray) -> pa.DictionaryArray | None:
     distinct = np.frombuffer(array.dictionary.buffers()[1] or b"", texts.dtype, len(array.dictionary))
     try:
         return pa.DictionaryArray.from_arrays(array.indices, pa.array(distinct.tolist(), _TEXT))
-    except (pa.ArrowException, ValueError):
-        return None  # a surrogate by itself, which is refused where all are read
+    except (pa.ArrowException, ValueError, SystemError):
+        return None  # a surrogate by itself, or no character, which is refused where all are read
 
 
 def header_of(table: Any) -> dict[str, pa.DataType]:

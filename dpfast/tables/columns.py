@@ -20,7 +20,7 @@ from dpfast.tables.cells import CodeColumn, fine_cuts, mixed_edges
 from dpfast.tables.dates import NUMBERED
 from dpfast.tables.naming import hint_of, listed
 
-BINS = 32  # of a numeric column, unless declared
+BINS = 32  # of a numeric column by default, declared or discovered
 MOST_CODES = 1 << 16  # of a column, including missing and other
 SPACINGS = ("equal", "logarithmic", "quantiles", "fine", "mixed")
 _UNTIL_ZERO = {"fine": fine_cuts, "mixed": mixed_edges}  # spacings that are narrower near 0

@@ -60,21 +60,7 @@ _WITH_BLANKS = re.compile(r"(?=(.*\d){4})[\w+()/.-]+( [\w+()/.-]+){1,3}")  # a c
 _LONG_CODE = re.compile(r"[A-Z]?[0-9]{5,}[A-Z]?")
 _SEVERAL = re.compile(r"[^;|,]*[^\d;|,][^;|,]*([;|,])")  # answers, and what divides them
 _MOST_ANSWERS = 30
-_ENDINGS = (
-    "s",
-    "e",
-    "n",
-    "es",
-    "en",
-    "r",
-    "rs",
-    "our",
-    "ours",
-    "ear",
-    "ears",
-    "ay",
-    "ays",
-)  # of units that mean the same
+_ENDINGS = {*"senr", "es", "en", "rs", "our", "ours", "ear", "ears", "ay", "ays"}  # of units that mean the same
 _NO_UNITS = {*"NSWEkKMB", "bn", "mn", "am", "pm", "AM", "PM", "a.m.", "p.m."}  # of the compass, thousands and a clock
 _SECONDS = (9.4e8, 2.1e9)  # since 1970, from 1999 to 2036
 _LIMIT = re.compile(r"[<>\u2264\u2265]=?\s?[0-9].*")
@@ -200,7 +186,7 @@ def remarks(schema: Any, table: Any, missing: Sequence[str] = (), decimal: str =
 def _remarks_on_names(frame, schema, label):
     """Return texts about columns that hold the label once more, by their names, and about those of a single value."""
     found = [
-        f"column {name!r} has the name of the label. If it holds the same, a model only copies it: leave it out: "
+        f"column {name!r} has the name of the label. If it holds the same, a model only copies it. Leave it out by "
         f"--ignore {name!r}"
         for name in frame.names
         if label is not None and repeats_label(name, label)

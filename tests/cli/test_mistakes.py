@@ -96,7 +96,7 @@ MISTAKES = [
     ),
     (
         ("predict", "t.csv", "m.json"),
-        "m.json ends as the file of a model does, and a table is wanted: the model comes first",
+        "m.json is a .json file, as models are, and a table is wanted here; if both are given, the model is first",
     ),
     (("predict", "none.json", "t.csv"), "none.json"),
     (("predict", "newer.json", "t.csv"), "install a newer one"),

@@ -480,6 +480,13 @@ def test_rare_words_of_a_large_table_are_told_apart_beside_published_ones_unless
     assert model.score(frame, y) > np.mean(~y) + 0.005
 
 
+def test_noise_of_a_narrowing_that_no_kernel_draws_is_refused_before_a_look():
+    schema = Schema([Discovered("x", reads="number")])
+    with pytest.raises(ValueError, match="epsilon is too small to discover columns"):
+        plan(schema, 8 / 2**46 * 0.99, 0, "replace", labels="declared", n=3)
+    assert 64 * plan(schema, 8 / 2**46 * 1.01, 0, "replace", labels="declared", n=3).look.scale <= 2**52
+
+
 def test_a_learner_that_merges_bins_has_many_and_one_with_a_bit_for_each_edge_has_few(rng):
     frame = pd.DataFrame({"x": rng.normal(size=20_000)})
     bins = {}

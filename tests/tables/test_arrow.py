@@ -153,6 +153,12 @@ def test_a_lone_surrogate_among_texts_of_numpy_is_refused():
         Frame({"y": np.array(["a", "\ud800"])}).identities("y")
 
 
+def test_texts_of_numpy_that_hold_no_character_are_refused():
+    texts = np.array([0x110000, 65], np.uint32).view("U1")
+    with pytest.raises(Fault, match="column 'y'"):
+        Frame({"y": texts}).identities("y")
+
+
 def test_half_of_a_surrogate_pair_is_refused_at_its_row_before_the_charge_and_the_text_is_not_shown():
     words = np.array(["u", "v"] * 100, object)
     words[5] = "secret\ud800"

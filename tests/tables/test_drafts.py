@@ -492,7 +492,7 @@ def test_a_draft_names_columns_of_one_value_and_a_second_column_of_the_label():
     told = remarks(Schema.draft(table, "y"), table)
     assert (
         told[0]
-        == "column 'y (2)' has the name of the label. If it holds the same, a model only copies it: leave it out: "
+        == "column 'y (2)' has the name of the label. If it holds the same, a model only copies it. Leave it out by "
         "--ignore 'y (2)'"
     )
     assert told[1] == "columns with one value or none are left out: 'always', 'none'"

@@ -46,7 +46,7 @@ from dpfast.learners.halfspaces.weak import NoisyCentering, NoisyStump, WeakLear
 _COUNT_SHARE = Fraction(1, 20)  # of epsilon, for the number of rows where that is private
 _ROUNDS = 60
 _MOST = 0.9  # the largest density by default
-_SIGNAL, _SIGNALS = 0.95, (0.1, 1.0)  # the largest noise of a row's score after all rounds, see `begin`
+_SIGNAL, _SIGNALS = 0.95, (0.1, 1.0)  # of the largest noise of a row's score after all rounds: see `begin`
 _FASTEST = 8.0, 16.0  # the largest rate of a mean, of few rows and of many
 _FAR = 0.3  # between these, the largest rate is this times the least sum of the weights, over the number of rounds
 _TURNED = 4.0  # steps are too long if a mean points against the last one by so many deviations of the noise
@@ -133,8 +133,9 @@ class BoostedHalfspaceClassifier(CountedClassifier, name="boosted-halfspace"):
     learning_rate : "auto" or float, default="auto"
         The learning rate lambda: a round moves the scores by lambda / 2 times the mean of the hard rows. "auto" is at
         most 0.6 kappa n / n_rounds, but at least 16 and at most 32 (half as much for more than two classes): many rows
-        say more than a few steps can learn. It is less if the noise in the score of a row would exceed 0.4 after all
-        rounds. Only for "auto" do steps become shorter. With ``start="even"`` it is 2.4 d^(1/4).
+        say more than a few steps can learn. It is less if the noise in the score of a row would exceed s after all
+        rounds: s is 0.95 over the root of the length of the noise in a mean over all columns, but at least 0.1 and at
+        most 1. Only for "auto" do steps become shorter. With ``start="even"`` it is 2.4 d^(1/4).
     weak_learner : {"centering", "stump"} or WeakLearner, default="centering"
         "centering" returns the noisy weighted mean of y x, for any real features; "stump" returns one feature of a
         table of zeros and ones.

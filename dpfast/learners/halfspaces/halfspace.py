@@ -147,7 +147,8 @@ class HalfspaceClassifier(PrivateClassifier, name="halfspace"):
         least 1,000,000. Otherwise it is 0.
     encoder_share : float in (0, 1) or "auto", default="auto"
         Share of the budget spent on discovering ranges, words and labels, in squares of the sensitivity over the
-        noise. "auto" is .06, or more if rows are few: see `dpfast.discovery.survey.plan`.
+        noise. "auto" is from .02, if rows are many and the labels are declared, to .24, if rows are few: see
+        `dpfast.discovery.survey.plan`.
 
     Attributes
     ----------

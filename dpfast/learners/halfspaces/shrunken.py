@@ -70,7 +70,7 @@ _USUAL, _MOST_TIMES = 1.2, 32.0  # the variance of coefficients that needs no la
 _SAMPLED = 2.0  # k: the variance of a sum of residuals because rows are drawn, over its curvature
 _STEEP = 0.5  # the largest step times curvature of a group with a larger rate
 _ALIKE = 100  # in place of _PRIOR, for the leaves of trees
-_HASTE, _BOLDER = 2.0, 1.5  # how much faster leaves are, and how far noise limits them
+_HASTE, _BOLDER = 2.0, 1.5  # the largest rate of leaves, and what noise allows them, over those of other entries
 
 
 class ShrunkenDescent:

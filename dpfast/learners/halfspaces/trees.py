@@ -47,12 +47,10 @@ from dpfast.kernels.own import frozen
 
 MOST_TREES, DEEPEST = 1000, 6
 BEFORE = Fraction(15, 100), Fraction(30, 100)  # share of the rounds before trees are drawn, without and with pairs
-CLEAR = 1_000_000  # of `signal`, from which on trees are drawn as soon as pairs are chosen
-_TREES = (1, 100), (1_000_000, 200)  # for trees="auto", from n mu on; with more than two classes, the first
+CLEAR = 1_000_000  # the least n mu at which trees are drawn as soon as pairs are chosen
+_TREES = (-math.inf, 100), (CLEAR, 200)  # for trees="auto", from n mu on; with more than two classes, the first
 ENOUGH = 10_000  # of `signal`, for trees that are "auto"
-_EACH = (
-    72  # of it, for trees, for each code that rows have, which may be a signal of its own that trees take noise from
-)
+_EACH = 72  # and for each code that rows have, which may be a signal of its own that trees take noise from
 _MOST_EACH = 20  # codes of a column of numbers: its image has few entries
 _DEPTHS = ((1, 4), (16_000, 5), (40_000, 6))  # the depth, from n mu on
 _RATIO = 6.0  # of the mean square of the images of leaves to that of the other columns
@@ -151,7 +149,7 @@ def number_of(n: float, epsilon: Number, delta: Number, trees: int | str, classe
     if trees != "auto":
         return int(trees)
     many = signal(n, epsilon, delta)
-    return max(number for least, number in _numbers(classes) if many >= least or least == 1)
+    return max(number for least, number in _numbers(classes) if many >= least)
 
 
 def _numbers(classes):
