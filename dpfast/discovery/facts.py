@@ -48,7 +48,8 @@ FIRST_DAY, LAST_DAY = -25568.0, 39969.0  # ends of the days that have codes of t
 _NUMBERS, _WHOLE = Grid(False, -LARGEST, LARGEST, LEAST), Grid(True, -LARGEST, LARGEST)
 _DAYS = Grid(True, FIRST_DAY, LAST_DAY)
 _POWERS = 2.0 ** np.arange(-8, 21, 2)
-_USUAL = np.concatenate([-_POWERS[::-1], [0.0], _POWERS])  # edges of numbers where nothing is clear of noise
+_USUAL = (*(-_POWERS[::-1]).tolist(), 0.0, *_POWERS.tolist())  # edges of numbers where nothing is clear of noise
+_USUAL_WHOLE = tuple(map(float, sorted({*map(math.floor, _USUAL)})))
 _FAR = np.concatenate([-_POWERS[::-2], [0.0], _POWERS[::2]])  # and beyond the cells that are
 _USUAL_DAYS = np.arange(-18263.0, 21916.0, 1461.0)  # and of dates: every four years from 1920 to 2030
 
@@ -125,7 +126,10 @@ class ColumnFacts:
         self._grouped |= self._beside
 
     def _numbers(self, noisy, ends):
-        """Return the numbers of the column, which are whole by its type, or if no others are clear of noise."""
+        """Return the numbers of the column, which are whole by its type, or if no others are clear of noise.
+
+        None stands for none that are.
+        """
         others, wholes = noisy[:SURVEYED_NUMBERS].copy(), noisy[SURVEYED_NUMBERS:SURVEYED_DATES].copy()
         zero = SURVEYED_NUMBERS // 2
         wholes[zero], others[zero] = others[zero], 0.0
@@ -133,7 +137,7 @@ class ColumnFacts:
         if self._typed_whole() or (not clear and Spread.clear(wholes, self._noise, ends).total):
             return Part(wholes, self._noise, ends, _WHOLE, True)
         if not clear:
-            return Part(others, self._noise, ends, _NUMBERS, False)
+            return None
         rows = sum(np.where(each > LIKELY * self._noise, each, 0.0) for each in (others, wholes))
         part = Part(rows, self._noise, ends, _NUMBERS, False)
         part.count(others + wholes)
@@ -272,8 +276,7 @@ class ColumnFacts:
             )
             facts |= {"numbers": tuple(self.numbers.edges(self._bins, beyond).tolist()), "ends": self.numbers.between()}
         elif reads in ("number", "integer"):
-            edges = np.unique(np.floor(_USUAL)) if reads == "integer" else _USUAL
-            facts |= {"numbers": tuple(edges.tolist()), "ends": (0.0, 0.0)}
+            facts |= {"numbers": _USUAL_WHOLE if reads == "integer" else _USUAL, "ends": (0.0, 0.0)}
         if self.dates is not None:
             beyond = _USUAL_DAYS[: 0 if left <= few or reads == "text" else None]
             beyond = beyond if left > few - LIKELY * self._noise else None

@@ -123,8 +123,8 @@ class Part:
 
     def count(self, noisy: np.ndarray) -> None:
         """Take over how many rows there are, with those of cells between and beside the clear ones."""
-        cells = self._first.rows.nonzero()[0]
-        if len(cells):
+        if self.rows:
+            cells = self._first.rows.nonzero()[0]
             self.every = max(self.rows, float(noisy[max(0, cells[0] - 1) : cells[-1] + 2].sum()))
 
     def _divided(self, interval):

@@ -28,7 +28,7 @@ import numpy as np
 from dpfast.accounting import Cost
 from dpfast.accounting.claims.noise import LARGEST_SCALE, changed_rows
 from dpfast.accounting.curves.opening import opening_moves, opening_threshold, survey_noise
-from dpfast.accounting.numbers import decimal_above, exact, split
+from dpfast.accounting.numbers import cache_results, decimal_above, exact, split
 from dpfast.discovery.facts import ColumnFacts, holds_words
 from dpfast.discovery.spread import LIKELY, NARROWABLE, SURE
 from dpfast.mechanisms.opening import OpeningHistogram
@@ -114,13 +114,17 @@ def plan(
     A ValueError refuses a budget that does not suffice, words to be discovered with delta = 0, and more than
     MOST_COLUMNS columns to be discovered.
     """
-    refuse_many(len(schema.to_find))
-    problem = neighbors, labels, rows_per_unit, learner
+    columns = len(schema.to_find)
+    refuse_many(columns)
+    if not delta:
+        _refuse_pure(schema, labels)
+    problem: Any = columns, sum(map(holds_words, schema.columns)), epsilon, delta, share
+    public: dict[str, Any] = {"neighbors": neighbors, "labels": labels, "rows_per_unit": rows_per_unit} | learner
     looks = LOOKS if share == "auto" else (share,)
     if n is None:
-        return _plan(schema, epsilon, delta, share, looks[len(looks) // 2], 1, *problem)
+        return _plan(*problem, looks[len(looks) // 2], 1, **public)
     for part, common in zip(looks, (*CELLS_SEEN, 0.0), strict=False):
-        planned = _plan(schema, epsilon, delta, share, part, 1, *problem)
+        planned = _plan(*problem, part, 1, **public)
         if SURE * planned.look.deviation <= n * common:
             break
     if labels != "open":
@@ -130,7 +134,7 @@ def plan(
     for label in (RARER_LABEL, RARE_LABEL) if least else (RARE_LABEL,):
         for k, weight in enumerate(LABEL_WEIGHTS[least:]):
             if k == len(weighed):
-                weighed.append(_plan(schema, epsilon, delta, share, part, weight, *problem))
+                weighed.append(_plan(*problem, part, weight, **public))
             if labels_seen(weighed[k], n, label):
                 return weighed[k]
     return weighed[-1]
@@ -146,13 +150,14 @@ def suffice(n: int, d: int, epsilon: float) -> bool:
     return d > 0 and (n >= ROWS_A_COLUMN * d / math.sqrt(epsilon) or (d <= FEW_COLUMNS and n >= FEW_ROWS_A_COLUMN * d))
 
 
-def _plan(schema, epsilon, delta, share, look, weight, neighbors, labels, rows_per_unit, learner):
+@cache_results
+def _plan(columns, worded, epsilon, delta, share, look, weight, *, neighbors, labels, rows_per_unit, **learner):
     """Return the plan of a survey in which the square of the weight of labels is this multiple of the columns.
 
-    The share "auto" is the one at which either look would have the share `look` without the pool.
+    The share "auto" is the one at which either look would have the share `look` without the pool. So many columns are
+    `worded`: they hold words.
     """
     epsilon, delta = exact("epsilon", epsilon), exact("delta", delta)
-    columns = len(schema.to_find)
     of_labels = 0 if labels is None else Fraction(weight) / (1 if labels == "open" else 4)
     pool = math.ceil(columns * POOL)
     if share == "auto":
@@ -161,8 +166,8 @@ def _plan(schema, epsilon, delta, share, look, weight, neighbors, labels, rows_p
     if not delta:
         moved = changed_rows(neighbors) * rows_per_unit
         moved *= 2 * columns + pool + (labels is not None)
-        return replace(_pure_plan(schema, epsilon, labels, moved, share), columns=columns, pool=pool)
-    words = [sum(map(holds_words, schema.columns)), int(labels == "open")]
+        return replace(_pure_plan(epsilon, moved, share), columns=columns, pool=pool)
+    words = [worded, int(labels == "open")]
     delta_of_words = delta * WORDS_SHARE * sum(map(bool, words))
     moves = opening_moves(2 * columns + pool + weight**2, neighbors, rows_per_unit)  # of all looks and of the labels
     unit = min(UNIT, 1 << (_LARGEST_STEPS // max(1, weight)).bit_length() - 1)
@@ -188,14 +193,18 @@ def _histogram(sigma, unit, delta, words, rows_per_unit):
     return OpeningHistogram(sigma, unit, threshold, lone=delta / words)
 
 
-def _pure_plan(schema, epsilon, labels, moved, share):
-    """Return the plan for delta = 0, with discrete Laplace noise on counts that move by so much in all looks."""
+def _refuse_pure(schema, labels):
+    """Refuse words and labels that cannot be discovered with delta = 0."""
     lists = [column.name for column in schema.columns if column.to_find and isinstance(column, Category)]
     if lists:
         names = ", ".join(map(repr, lists))
         raise ValueError(f"values cannot be found privately with delta = 0: declare those of {names}")
     if labels == "open":
         raise ValueError("labels cannot be found privately with delta = 0: declare them by classes=")
+
+
+def _pure_plan(epsilon, moved, share):
+    """Return the plan for delta = 0, with discrete Laplace noise on counts that move by so much in all looks."""
     left, of_survey = (0.0, epsilon) if share == 1 else split(epsilon, share)
     if (scale := moved / of_survey) * _PAID > LARGEST_SCALE:  # a narrowing may have so many times the noise
         raise ValueError("epsilon is too small to discover columns: declare them")
@@ -260,7 +269,7 @@ def discover(
         labels = dict(zip(classes, noisy_counts.tolist(), strict=True))
     rows = max(0.0, sum(labels.values())) if n is None else float(n)
     looks = [
-        (column, fixed, look.words(words, rng))
+        (column, fixed, look.words(words, rng) if holds_words(column) else {})
         for column, fixed, words in zip(encoding.schema.columns, exact.fixed, exact.words, strict=True)
         if column.to_find
     ]

@@ -148,15 +148,16 @@ class Frame:
         stored = self._stored_column(name)
         return [partial(lambda rows: _in_one_chunk(stored[rows]), rows) for rows in slices(self.n, size)]
 
-    def floats(self, name: str, marks: tuple) -> "Floats | None":
-        """Return a column of floats, none of which is copied; None for any other column."""
+    def numbers_in_place(self, name: str, marks: tuple) -> "NumbersInPlace | None":
+        """Return a column of floats or integers, none of which is copied; None for any other column."""
         stored = self.stored(name)
         if isinstance(stored, pa.Array | pa.ChunkedArray):
-            if pa.types.is_float32(stored.type) or pa.types.is_float64(stored.type):
-                return Floats(lambda rows: numbers(name, _in_one_chunk(stored[rows]), marks), self.n)
-        elif are_plain_numbers(stored) and stored.dtype in (np.float32, np.float64):
+            kind = stored.type
+            if pa.types.is_integer(kind) or pa.types.is_float32(kind) or pa.types.is_float64(kind):
+                return NumbersInPlace(lambda rows: numbers(name, _in_one_chunk(stored[rows]), marks), self.n)
+        elif are_plain_numbers(stored) and stored.dtype.kind != "b":
             values = np.asarray(stored)
-            return Floats(lambda rows: _replace_marks(values[rows].astype(np.float64), marks), self.n)
+            return NumbersInPlace(lambda rows: _replace_marks(values[rows].astype(np.float64), marks), self.n)
         return None
 
     def _stored_column(self, name: str, nan_is_null: bool = True) -> pa.Array | pa.ChunkedArray:
@@ -616,8 +617,8 @@ class CellStore:
                 yield compact_cells(expand_cells(cells[block], places), self._places)[0]
 
 
-class Floats:
-    """Floats of a table in memory that stay where they are; codes of cells are made of some rows whenever needed.
+class NumbersInPlace:
+    """Numbers of a table in memory that stay where they are; codes of cells are made of some rows whenever needed.
 
     `read` returns the rows of a slice as float64, missing as NaN.
     """

@@ -1,5 +1,6 @@
 """Types of Arrow, and of pandas and polars by way of Arrow: as what the cells of each are read."""
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -25,20 +26,27 @@ _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 def reads_of(name: str, kind: pa.DataType) -> str:
     """Return as what cells of an Arrow type are read: "number", "integer", "date" or "text"."""
+    reads, kind = _reads(kind)
+    if reads is None:
+        raise Fault(
+            name, f"holds {kind}, which is no number, text, date, time or truth value: make it one, or leave it out"
+        )
+    return reads
+
+
+@lru_cache(maxsize=256)
+def _reads(kind):
+    """Return as what cells of a type are read, or None, and the type of one."""
     kind = _ordinary_type(kind)
     if pa.types.is_dictionary(kind):
         kind = _ordinary_type(kind.value_type)
     if pa.types.is_integer(kind):
-        return "integer"
+        return "integer", kind
     if pa.types.is_floating(kind) or pa.types.is_decimal(kind) or any(is_type(kind) for is_type in TIME_TYPES):
-        return "number"
+        return "number", kind
     if any(is_type(kind) for is_type in DAY_TYPES):
-        return "date"
-    if any(is_type(kind) for is_type in _TEXT_TYPES):
-        return "text"
-    raise Fault(
-        name, f"holds {kind}, which is no number, text, date, time or truth value: make it one, or leave it out"
-    )
+        return "date", kind
+    return "text" if any(is_type(kind) for is_type in _TEXT_TYPES) else None, kind
 
 
 def _ordinary_type(kind):

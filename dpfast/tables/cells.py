@@ -90,7 +90,8 @@ _GLANCE = 16  # texts that are tried first
 
 def _aligned(values, dtype=None):
     """Return values as kernels take them; those of a message may begin at any byte."""
-    return np.require(values, dtype, ["C", "A"])
+    fits = values.flags.c_contiguous and values.flags.aligned and dtype in (None, values.dtype)
+    return values if fits else np.require(values, dtype, ["C", "A"])
 
 
 def number_codes(values: np.ndarray) -> np.ndarray:
@@ -141,7 +142,7 @@ class Runs:
     def of(cls, *runs: tuple[Any, Any]) -> "Runs":
         """Return runs from pairs of starts and values, in order; of those with the same start the last one counts."""
         starts, values = (np.concatenate(each) for each in zip(*runs, strict=True))
-        last = np.append(starts[1:] != starts[:-1], True)
+        last = np.concatenate([starts[1:] != starts[:-1], [True]])
         return cls(starts[last], values[last].astype(np.uint16))
 
     def take(

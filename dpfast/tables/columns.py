@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields, replace
 from datetime import date
 from decimal import Decimal
-from functools import partial
+from functools import cached_property, partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, NoReturn
 
@@ -60,7 +60,7 @@ class Column:
         names = (*names_declared(self), "kind") if self.unconfirmed else ()
         self._set("unconfirmed", tuple(name for name in names if name in self.unconfirmed))
 
-    @property
+    @cached_property
     def to_find(self) -> tuple:
         """Return the fields that are discovered privately."""
         return tuple([fact for fact in self.facts if getattr(self, fact) is None])
@@ -157,7 +157,7 @@ class Numeric(Column):
             if beyond is not None:
                 self._refuse(f"edges must lie between low and high, in [{low:g}, {high:g}], got {beyond!r}")
 
-    @property
+    @cached_property
     def to_find(self) -> tuple:
         if self.edges is None or not _is_integer(self.edges):
             return ()  # bounds beyond listed edges are not needed

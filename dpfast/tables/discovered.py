@@ -20,6 +20,7 @@ from dpfast.tables.columns import Column, distinct, is_number, rising
 
 READS = ("number", "integer", "date", "text")  # what the type of a column may be
 MOST_COLUMNS = 1 << 14  # discovered in one table: the counts of each column take 33 kB
+_FORMER_GROUPS = {1: (), GROUPS: tuple(range(GROUPS))}
 _MOST_DAYS = 700_000  # from 1970-01-01, in either direction
 
 
@@ -58,10 +59,10 @@ class Discovered(Column):
             self._refuse("a discovered column may have missing cells: nullable must be true")
         if self.cells not in (None, True):
             self._refuse(f"cells must be true or left out, got {self.cells!r}")
-        former = {1: (), GROUPS: tuple(range(GROUPS))}
-        if isinstance(self.groups, int) and not isinstance(self.groups, bool) and self.groups in former:
-            self._set("groups", former[self.groups])
-        self._set("groups", self._read_groups())
+        if type(self.groups) is int:
+            self._set("groups", _FORMER_GROUPS.get(self.groups, self.groups))
+        if self.groups != ():
+            self._set("groups", self._read_groups())
         parts = (("numbers", "ends"), ("dates", "days"))
         if self.cells is None:
             if any(getattr(self, name) is not None for pair in parts for name in pair) or self.values is not None:
@@ -123,8 +124,11 @@ def refuse_many(columns: int) -> None:
         )
 
 
-def codes_by_facts(column: CodeColumn) -> tuple[Runs, Callable]:
-    """Return a code for each fixed code of cells, by the discovered facts, and a function from words to codes."""
+def codes_by_facts(column: CodeColumn) -> tuple[Runs, Callable | None]:
+    """Return a code for each fixed code of cells, by the discovered facts, and a function from words to codes.
+
+    None stands for that of missing cells for each word.
+    """
     missing = column.missing
     assert missing is not None
     if column.values or column.edges is None:
@@ -134,7 +138,7 @@ def codes_by_facts(column: CodeColumn) -> tuple[Runs, Callable]:
         fixed = Runs.of(fixed_groups(other), ([MISSING], [missing]))  # a number or a date is not a word
         return fixed, lambda word: place[word] if word in place else other[word_group(word)]
     bins = _bins(column.edges, dates=column.dates)
-    return Runs.of(([0], [missing]), bins, ([DATES if column.dates else MISSING], [missing])), lambda word: missing
+    return Runs.of(([0], [missing]), bins, ([DATES if column.dates else MISSING], [missing])), None
 
 
 def places_of(numbers: Any, dates: Any, words: Any = None) -> tuple[Runs, int, Callable | None]:

@@ -21,8 +21,8 @@ from dpfast.tables.arrays import narrowest, take_entries
 from dpfast.tables.arrow import (
     ArrayStore,
     CellStore,
-    Floats,
     Frame,
+    NumbersInPlace,
     TextStore,
     UnitStore,
     blocks_of_cells,
@@ -64,7 +64,7 @@ class Encoding:
 
     `storage` returns a store for an array of a dtype, in memory or elsewhere. `unit` names the column of the unit of
     each row; `units.read_all()` then returns numbers of units. An unconfirmed draft is refused. If the table that is
-    added will `stay` as it is, floats of undeclared columns are not copied, but read again.
+    added will `stay` as it is, numbers of undeclared columns are not copied, but read again.
 
     A row without a label is counted in `n`, which is also the length and numbers rows, and nothing else is kept of it:
     codes, counts and labels are those of the other rows.
@@ -145,9 +145,9 @@ class Encoding:
             and not self.n
             and rows is None
             and reader.may_stay
-            and (floats := frame.floats(name, reader.marks))
+            and (staying := frame.numbers_in_place(name, reader.marks))
         ):
-            stores[:] = [floats]
+            stores[:] = [staying]
             return
         array = frame.column(name, reader.nan_is_null)
         for store, part in zip(stores, reader(array if rows is None else array.take(pa.array(rows))), strict=True):
@@ -254,8 +254,8 @@ class Encoding:
     def _look(self, reader, stores, *look):
         """Return the counts of a column by places, or None if it is declared or has only words."""
         places, size, of_word = places_of(*look)
-        words = stores[0].words if of_word and isinstance(stores[0], CellStore) else ()
-        of_words = self._of_words(words, of_word, np.uint16) if of_word else None
+        words = stores[0].words if isinstance(stores[0], CellStore) else ()
+        of_words = None if of_word is None else self._of_words(words, of_word)
         return self._count(reader, stores, lambda cells, tenths: places.count(cells, size, of_words, tenths), size)
 
     def _count(self, reader, stores, count, size):
@@ -269,11 +269,11 @@ class Encoding:
             blocks = ((number_codes(image[block]), 0) for block in slices(self.held, _CODED))
         return sum((count(*block) for block in blocks), np.zeros(size, np.int64))
 
-    def _of_words(self, words, of_word, dtype):
-        """Return what a function gives for each word."""
-        codes = self._storage.of(len(words))(dtype)
+    def _of_words(self, words, of_word):
+        """Return what a function gives for each word: uint16."""
+        codes = self._storage.of(len(words))(np.uint16)
         for some in words.blocks() if len(words) else ():
-            codes.append(np.fromiter(map(of_word, some), dtype, len(some)))
+            codes.append(np.fromiter(map(of_word, some), np.uint16, len(some)))
         return codes.read_all()
 
     @staticmethod
@@ -313,7 +313,7 @@ class Encoding:
         codes = self._storage(_dtype(code))
         if isinstance(reader.column, Discovered):
             fixed, of_word = codes_by_facts(code)
-            of_words = self._of_words(store.words, of_word, np.uint16)
+            of_words = None if of_word is None else self._of_words(store.words, of_word)
             for cells, places in store.blocks(_CODED):
                 codes.append(fixed.take(cells, _dtype(code), of_words, places))
             return codes
@@ -348,7 +348,7 @@ class Encoding:
 
 def _pick(new, store, rows):
     """Append some rows of a stored column to another one."""
-    if isinstance(store, CellStore | Floats):
+    if isinstance(store, CellStore | NumbersInPlace):
         new.append(store.pick_cells(rows))
         return
     whole = store.read_all()
@@ -370,7 +370,7 @@ class _Reader:
     """
 
     nan_is_null = True  # which Arrow then finds in one more pass
-    may_stay = False  # whether a column of floats may be read where it is
+    may_stay = False  # whether a column of numbers may be read where it is
 
     def __init__(self, column, marks=()):
         self.column, self.marks = column, marks
@@ -488,7 +488,8 @@ class _Cells(_Reader):
     def codes(self, code, image):
         cells, words = image
         fixed, of_word = codes_by_facts(code)
-        return fixed.take(cells, _dtype(code), np.fromiter(map(of_word, words), np.uint16, len(words)))
+        of_words = None if of_word is None else np.fromiter(map(of_word, words), np.uint16, len(words))
+        return fixed.take(cells, _dtype(code), of_words)
 
 
 def _placed(codes, index, missing):

@@ -408,10 +408,11 @@ def test_a_table_is_split_column_by_column(storage):
             assert [kept.read_all().tolist() for kept in stores] == [other.read_all().tolist() for other in others]
 
 
-def frames_of_floats(rng, n=300_000):
-    """Tables of columns of floats, some of them missing, in several kinds of frames."""
+def frames_of_numbers(rng, n=300_000):
+    """Tables of columns of numbers, some of them missing, in several kinds of frames."""
     values = {"a": rng.normal(size=n), "b": rng.normal(size=n).astype(np.float32), "c": rng.integers(0, 9, n) / 4}
     values["a"][rng.random(n) < 0.1] = np.nan
+    values |= {"d": rng.integers(-2, 12, n), "e": rng.integers(0, 200, n).astype(np.uint8)}
     frame = pd.DataFrame(values)
     half = pa.Table.from_pandas(frame[: n // 3], preserve_index=False)
     rest = pa.Table.from_pandas(frame[n // 3 :], preserve_index=False)
@@ -427,10 +428,11 @@ def frames_of_floats(rng, n=300_000):
 
 
 @pytest.mark.parametrize("marks", [("", "9"), ("", "0.25", "-999")])
-def test_floats_of_a_frame_that_stays_are_not_copied_and_have_the_codes_of_a_copy(rng, marks):
-    schema = Schema([Discovered(name, reads="number") for name in "abc"], missing_values=marks)
-    facts: dict = {key: {"numbers": (-0.5, 0.25), "ends": (-1.0, 1.0), "cells": True} for key in "abc"}
-    for kind, table in frames_of_floats(rng).items():
+def test_numbers_of_a_frame_that_stays_are_not_copied_and_have_the_codes_of_a_copy(rng, marks):
+    reads = dict.fromkeys("abc", "number") | dict.fromkeys("de", "integer")
+    schema = Schema([Discovered(name, reads=each) for name, each in reads.items()], missing_values=marks)
+    facts: dict = {key: {"numbers": (-0.5, 0.25), "ends": (-1.0, 1.0), "cells": True} for key in reads}
+    for kind, table in frames_of_numbers(rng).items():
         copied, staying = Encoding(schema), Encoding(schema, stay=True)
         copied.add(table)
         tracemalloc.start()
@@ -440,7 +442,7 @@ def test_floats_of_a_frame_that_stays_are_not_copied_and_have_the_codes_of_a_cop
         tracemalloc.stop()
         for of_one, of_other in (
             (copied.counts().fixed, staying.counts().fixed),
-            *[[each.cells([((-0.5, 0.25, 1.0), None)] * 3) for each in (copied, staying)]],
+            *[[each.cells([((-0.5, 0.25, 1.0), None)] * 5) for each in (copied, staying)]],
         ):
             for one, other in zip(of_one, of_other, strict=True):
                 np.testing.assert_array_equal(one, other)

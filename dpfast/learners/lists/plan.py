@@ -25,7 +25,7 @@ from dpfast.accounting import Cost, CoverDraws, NoisySums, bill_noise, cover_exp
 from dpfast.accounting.claims.bill import Part
 from dpfast.accounting.claims.noise import LARGEST_SCALE, changed_rows, check_scale, noise_scale
 from dpfast.accounting.claims.spend import pair_cost
-from dpfast.accounting.numbers import decimal_above, exact, float_above, root_above
+from dpfast.accounting.numbers import cache_results, decimal_above, exact, float_above, root_above
 from dpfast.learners.lists.rule import CountNoise
 
 UNIT = 1 << 28  # steps of the grid of Gaussian noise, for one row
@@ -62,6 +62,7 @@ class ListShares(NamedTuple):
         """Return whether all releases are on one bill with Gaussian noise."""
         return is_joint(self.epsilon, self.delta, self.accounting)
 
+    @cache_results
     def parts(self, rounds: int, rows_per_unit: int) -> tuple[Part, ...]:
         """Return the parts of the bill, whose shares add up to 1: sizes, draws and counts, as far as planned."""
         up, down = self._changes(rows_per_unit)
@@ -114,6 +115,7 @@ class ListShares(NamedTuple):
             rules = (pair_cost(decimal_above(rest), self.delta),)
         return ListPlan(exponent, of_sizes, of_counts, (*rules, *pure), rules)
 
+    @cache_results
     def alone(self, rounds: int, rows_per_unit: int, epsilon: Fraction | None = None) -> float:
         """Return the exponent of draws alone."""
         epsilon = exact("epsilon", self.epsilon) if epsilon is None else epsilon
@@ -128,6 +130,7 @@ class ListShares(NamedTuple):
         up, down = (1 + g, 1 + g) if self.neighbors == "replace" else (g, Fraction(1))
         return up * rows_per_unit, down * rows_per_unit
 
+    @cache_results
     def _cost_of_draws(self, exponent, rounds, rows_per_unit) -> tuple[Cost, ...]:
         up, down = self._changes(rows_per_unit)
         return (Cost("cover", float_above(down * exponent), up=float_above(up * exponent), rounds=rounds),)
