@@ -588,8 +588,8 @@ static void codes_count(bool measuring) {
 }
 
 static void codes_sum(bool measuring) {
-    static int32_t *weight;
-    static int64_t *joint, *total;
+    static int32_t *weight, *joint;
+    static int64_t *total;
     if (measuring) {
         dpf_codes_sum(&code_table, &code_plan, weight, 1, joint, total);
         return;

@@ -10,32 +10,18 @@ typedef struct {
     int32_t weight[SPAN];
 } chosen;
 
-#define NUMBER int32_t
-#define LANES 1
-#define NAMED(name) dpf_codes_counts_##name
-#include "codes_lanes.h"
-
-#define NUMBER uint32_t
-#define LANES 1
-#define NAMED(name) dpf_codes_pairs_##name
-#include "codes_lanes.h"
-
-#define NUMBER int64_t
 #define LANES 1
 #define NAMED(name) dpf_codes_one_##name
 #include "codes_lanes.h"
 
-#define NUMBER int64_t
 #define LANES 2
 #define NAMED(name) dpf_codes_two_##name
 #include "codes_lanes.h"
 
-#define NUMBER int64_t
 #define LANES 4
 #define NAMED(name) dpf_codes_four_##name
 #include "codes_lanes.h"
 
-#define NUMBER int64_t
 #define LANES 8
 #define NAMED(name) dpf_codes_eight_##name
 #include "codes_lanes.h"
@@ -113,22 +99,34 @@ void dpf_codes_count(const dpf_codes *codes, const dpf_codes_plan *plan, size_t 
             for (size_t i = start, b = 0; i < end; i += BLOCK, b++) some.rows[b] = end - i < BLOCK ? end - i : BLOCK;
         if (pairs) {
             label_pairs(labels, start, end, !mask, &some);
-            dpf_codes_pairs_add_span(codes, plan, none, start, end, &some, pair);
+            dpf_codes_one_add_span(codes, plan, none, start, end, &some, pair);
             held += SPAN;
             if (held + SPAN > UINT16_MAX || end == codes->n) part_pairs(cells, pair, joint), held = 0;
-        } else dpf_codes_counts_add_span(codes, plan, labels, start, end, &some, joint);
+        } else dpf_codes_one_add_span(codes, plan, labels, start, end, &some, joint);
     }
-    dpf_codes_counts_settle(codes, plan, joint, classes, classes, classes, total);
+    dpf_codes_one_settle(codes, plan, joint, classes, classes, classes, total);
 }
 
+DPF_BODY uint32_t largest_size(const int32_t *weight, size_t count) {
+    uint32_t most = 0;
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t size = weight[i] < 0 ? 0 - (uint32_t)weight[i] : (uint32_t)weight[i];
+        most = size > most ? size : most;
+    }
+    return most;
+}
+DPF_LEVELS(uint32_t, dpf_codes_largest_size, largest_size, (const int32_t *weight, size_t count), (weight, count))
+
 void dpf_codes_sum(const dpf_codes *codes, const dpf_codes_plan *plan, const int32_t *weight, size_t k,
-                   int64_t *DPF_RESTRICT joint, int64_t *DPF_RESTRICT total) {
+                   int32_t *DPF_RESTRICT joint, int64_t *DPF_RESTRICT total) {
+    const uint32_t most = dpf_codes_largest_size(weight, codes->n * k);
+    const size_t fit = most == 0 ? SIZE_MAX / 2 : most > INT32_MAX ? 1 : INT32_MAX / most;
     for (size_t l = 0, kept; l < k; l += kept) {
         kept = k - l < 8 ? k - l : 8;
-        if (kept == 1) dpf_codes_one_sum(codes, plan, weight + l, k, kept, joint, total + l);
-        else if (kept == 2) dpf_codes_two_sum(codes, plan, weight + l, k, kept, joint, total + l);
-        else if (kept <= 4) dpf_codes_four_sum(codes, plan, weight + l, k, kept, joint, total + l);
-        else dpf_codes_eight_sum(codes, plan, weight + l, k, kept, joint, total + l);
+        if (kept == 1) dpf_codes_one_sum(codes, plan, weight + l, k, kept, fit, joint, total + l);
+        else if (kept == 2) dpf_codes_two_sum(codes, plan, weight + l, k, kept, fit, joint, total + l);
+        else if (kept <= 4) dpf_codes_four_sum(codes, plan, weight + l, k, kept, fit, joint, total + l);
+        else dpf_codes_eight_sum(codes, plan, weight + l, k, kept, fit, joint, total + l);
     }
 }
 

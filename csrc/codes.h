@@ -66,11 +66,12 @@ void dpf_codes_count(const dpf_codes *codes, const dpf_codes_plan *plan, size_t 
  *   joint  cell[groups] * DPF_CODES_LANES(k)   scratch
  *
  * For sums that 64 bits hold: of 2^31 rows, any. Cost as above; rows of weight 0 cost little, and up to eight sums little
- * more than one.
+ * more than one. Numbers of 32 bits are added to, and emptied before the largest |weight| could make them overflow: so
+ * weights above 2^20, say, cost more.
  */
 #define DPF_CODES_LANES(k) ((k) > 4 ? 8 : (k) > 2 ? 4 : (k))
 void dpf_codes_sum(const dpf_codes *codes, const dpf_codes_plan *plan, const int32_t *weight, size_t k,
-                   int64_t *DPF_RESTRICT joint, int64_t *DPF_RESTRICT total);
+                   int32_t *DPF_RESTRICT joint, int64_t *DPF_RESTRICT total);
 
 /* The largest |entry| of each column, added up over the columns; the most over the k tables. */
 int64_t dpf_codes_reach(const dpf_codes *codes, const int32_t *table, size_t k);

@@ -1,9 +1,9 @@
-/* Bodies of codes.c and codes_margins.c for cells of LANES numbers of type NUMBER, named by NAMED(name); no header of its own. */
+/* Bodies of codes.c for cells of LANES numbers of 32 bits, named by NAMED(name); no header of its own. */
 
 #define CELL NAMED(cell)
 
 typedef struct {
-    NUMBER lane[LANES];
+    uint32_t lane[LANES]; /* those of an integer with a sign */
 } CELL;
 
 /* table[s][code[s][row]] += weight for `some` groups of codes of one width; row NULL where all rows of the block count. */
@@ -11,8 +11,8 @@ DPF_BODY void NAMED(scatter)(const void *const *code, bool wide, const uint16_t 
                              const int32_t *weight, size_t some, CELL *const *table) {
     for (size_t r = 0; r < rows; r++) {
         const size_t i = row ? row[r] : r;
-        NUMBER w[LANES];
-        for (size_t l = 0; l < LANES; l++) w[l] = (NUMBER)weight[r * LANES + l];
+        uint32_t w[LANES];
+        for (size_t l = 0; l < LANES; l++) w[l] = (uint32_t)weight[r * LANES + l];
         for (size_t s = 0; s < some; s++) {
             CELL *cell = table[s] + (wide ? ((const uint16_t *)code[s])[i] : ((const uint8_t *)code[s])[i]);
             for (size_t l = 0; l < LANES; l++) cell->lane[l] += w[l];
@@ -72,13 +72,13 @@ DPF_BODY void NAMED(add_span)(const dpf_codes *codes, const dpf_codes_plan *plan
 }
 
 /* total[code] += the numbers of its joint codes, the first `kept` of `unit`; totals are k apart. */
-DPF_BODY void NAMED(settle)(const dpf_codes *codes, const dpf_codes_plan *plan, const NUMBER *cells, size_t unit,
+DPF_BODY void NAMED(settle)(const dpf_codes *codes, const dpf_codes_plan *plan, const int32_t *cells, size_t unit,
                             size_t kept, size_t k, int64_t *DPF_RESTRICT total) {
     for (size_t g = 0; g < plan->groups; g++) {
         const size_t joint = plan->cell[g + 1] - plan->cell[g];
         for (size_t m = plan->first[g], stride = 1; m < plan->first[g + 1]; m++) {
             const size_t size = codes->size[plan->member[m]];
-            const NUMBER *number = cells + plan->cell[g] * unit;
+            const int32_t *number = cells + plan->cell[g] * unit;
             for (size_t at = 0; at < joint; at += stride * size) {
                 int64_t *sum = total + codes->offset[plan->member[m]] * k;
                 if (stride == 1 && kept == unit && k == unit)
@@ -111,16 +111,16 @@ DPF_BODY size_t NAMED(choose)(const int32_t *weight, size_t rows, size_t k, size
     return count;
 }
 
-/* total += weight by codes, the first `kept` of k weights. */
+/* total += weight by codes, the first `kept` of k weights; so many rows fit into a cell. */
 DPF_BODY void NAMED(sum)(const dpf_codes *codes, const dpf_codes_plan *plan, const int32_t *weight, size_t k,
-                         size_t kept, NUMBER *DPF_RESTRICT cells, int64_t *DPF_RESTRICT total) {
-    enum { ROWS = SPAN / LANES };
+                         size_t kept, size_t fit, int32_t *DPF_RESTRICT cells, int64_t *DPF_RESTRICT total) {
+    const size_t size = plan->cell[plan->groups] * LANES * sizeof *cells, span = fit < SPAN / LANES ? fit : SPAN / LANES;
     const dpf_codes_label none = {NULL, false, 1};
     chosen some;
-    memset(cells, 0, plan->cell[plan->groups] * LANES * sizeof *cells);
-    for (size_t start = 0, end; start < codes->n; start = end) {
+    memset(cells, 0, size);
+    for (size_t start = 0, end, added = 0; start < codes->n; start = end) {
         size_t held = 0;
-        end = codes->n - start < ROWS ? codes->n : start + ROWS;
+        end = codes->n - start < span ? codes->n : start + span;
         for (size_t i = start, b = 0; i < end; i += BLOCK, b++) {
             const size_t all = end - i < BLOCK ? end - i : BLOCK;
             const int32_t *from = weight + i * k;
@@ -130,11 +130,15 @@ DPF_BODY void NAMED(sum)(const dpf_codes *codes, const dpf_codes_plan *plan, con
             held += some.rows[b];
         }
         NAMED(add_span)(codes, plan, none, start, end, &some, cells);
+        added += span;
+        if (added + span > fit || end == codes->n) {
+            NAMED(settle)(codes, plan, cells, LANES, kept, k, total);
+            memset(cells, 0, size);
+            added = 0;
+        }
     }
-    NAMED(settle)(codes, plan, cells, LANES, kept, k, total);
 }
 
 #undef CELL
-#undef NUMBER
 #undef LANES
 #undef NAMED

@@ -17,7 +17,7 @@ cdef extern from "codes.h" nogil:
         size_t groups
     size_t DPF_CODES_LANES(size_t k)
     void dpf_codes_sum(const dpf_codes *codes, const dpf_codes_plan *plan, const int32_t *weight, size_t k,
-                       int64_t *joint, int64_t *total)
+                       int32_t *joint, int64_t *total)
     int64_t dpf_codes_reach(const dpf_codes *codes, const int32_t *table, size_t k)
     void dpf_codes_margins(const dpf_codes *codes, const dpf_codes_plan *plan, const int32_t *table, size_t k,
                            int32_t *joint, uint8_t *planes, int32_t *margin)

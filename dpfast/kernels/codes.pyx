@@ -32,7 +32,7 @@ cdef extern from "bits.h" nogil:
 dpf_cpu_share(shared_level())
 
 MOST_SIZE = 1 << 16
-_NEAR = 1 << 14  # bytes of a table of joint codes
+_NEAR = 1 << 13  # bytes of a table of joint codes
 _ROWS_A_CELL = 16  # below which making such a table costs more than it saves
 
 
@@ -259,10 +259,10 @@ def sums(Columns columns, weights):
     cdef int64_t[:, ::1] total = out
     cdef Py_ssize_t lanes = DPF_CODES_LANES(k)
     cdef _Plan plan
-    cdef int64_t[::1] joint
+    cdef int32_t[::1] joint
     if columns.n and k:
-        plan = columns._plan(8 * lanes)
-        joint = _scratch(plan.cells * lanes, np.int64)
+        plan = columns._plan(4 * lanes)
+        joint = _scratch(plan.cells * lanes, np.int32)
         with nogil:
             dpf_codes_sum(&columns.codes, &plan.plan, &weight[0, 0], k, &joint[0], &total[0, 0])
     return out.reshape(-1, *weights.shape[1:])

@@ -106,9 +106,8 @@ def sums(Columns columns, table, labels, limits, float step, constants):
     if not valid:
         raise ValueError(f"labels must lie in [0, {2 if two else k}), got {np.max(labels)}")
     cdef size_t lanes = DPF_CODES_LANES(k), lines = 0
-    cdef _Plan near = columns._plan(4 * lanes), far = columns._plan(8 * lanes)
-    cdef size_t joint = _reserve(&lines, near.cell[near.cell.shape[0] - 1] * lanes, sizeof(int32_t))
-    cdef size_t wide_joint = _reserve(&lines, far.cell[far.cell.shape[0] - 1] * lanes, sizeof(int64_t))
+    cdef _Plan plan = columns._plan(4 * lanes)
+    cdef size_t joint = _reserve(&lines, plan.cell[plan.cell.shape[0] - 1] * lanes, sizeof(int32_t))
     cdef size_t planes = _reserve(&lines, (columns.offset.shape[0] - 1) * k * DPF_CODES_PLANES, 1)
     cdef size_t margin = _reserve(&lines, n * k, sizeof(int32_t))
     cdef size_t residual = _reserve(&lines, n * k, sizeof(int32_t))
@@ -118,7 +117,7 @@ def sums(Columns columns, table, labels, limits, float step, constants):
     cdef uint8_t *line = &scratch[0] + (_LINE - <size_t>&scratch[0] % _LINE) % _LINE
     cdef int64_t[:, ::1] total = out
     with nogil:
-        dpf_codes_margins(&columns.codes, &near.plan, &entry[0, 0], k, <int32_t *>(line + joint * _LINE),
+        dpf_codes_margins(&columns.codes, &plan.plan, &entry[0, 0], k, <int32_t *>(line + joint * _LINE),
                           line + planes * _LINE, <int32_t *>(line + margin * _LINE))
         if two:
             dpf_logistic_two(line + margin * _LINE, False, step, constant[0], label, most, n,
@@ -126,6 +125,6 @@ def sums(Columns columns, table, labels, limits, float step, constants):
         else:
             dpf_logistic_many(line + margin * _LINE, False, step, &constant[0], wide_label, most, n, k,
                               <float *>(line + lane * _LINE), <int32_t *>(line + residual * _LINE))
-        dpf_codes_sum(&columns.codes, &far.plan, <int32_t *>(line + residual * _LINE), k,
-                      <int64_t *>(line + wide_joint * _LINE), &total[0, 0])
+        dpf_codes_sum(&columns.codes, &plan.plan, <int32_t *>(line + residual * _LINE), k,
+                      <int32_t *>(line + joint * _LINE), &total[0, 0])
     return out

@@ -130,7 +130,7 @@ def test_every_level_gives_the_same_integers(sizes, each_isa, rng):
             np.testing.assert_array_equal(a, b)
 
 
-@pytest.mark.parametrize("weight", [4096, 2**31 - 1, -(2**31)])
+@pytest.mark.parametrize("weight", [4096, 2**20, -(2**20) - 1, 2**31 - 1, -(2**31)])
 def test_sums_of_large_weights_are_exact(weight, rng):
     columns, at = table(rng, [3, 5], 3000)
     expected = np.bincount(at.ravel(), minlength=8) * weight
