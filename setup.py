@@ -72,7 +72,7 @@ def module(name, source):
 
 KERNELS = {  # dpfast/kernels/<name>.pyx over these of csrc/
     "cpu": ["dpf_cpu"],
-    "rng": ["process", "watch"],
+    "rng": ["process", "watch", "aes", "dpf_cpu"],
     "draw": ["draw"],
     "noise": ["noise"],
     "sparse_vector": ["sparse_vector"],

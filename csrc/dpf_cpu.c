@@ -1,14 +1,12 @@
 #include "dpf_cpu.h"
 
 #define SET(name, leaf, word, bit) #name,
-static const char *const names[] = {DPF_AVX2_SETS(SET) DPF_AVX512_SETS(SET)};
+static const char *const names[DPF_SETS] = {DPF_AVX2_SETS(SET) DPF_AVX512_SETS(SET) DPF_AES_SETS(SET)};
 #undef SET
 
-#define SET(name, leaf, word, bit) set_##name,
-enum { DPF_AVX2_SETS(SET) avx2_sets, above_avx2 = avx2_sets - 1, DPF_AVX512_SETS(SET) all_sets };
+#define SET(name, leaf, word, bit) | UINT32_C(1) << DPF_SET_##name
+static const uint32_t avx2_sets = 0 DPF_AVX2_SETS(SET), avx512_alone = 0 DPF_AVX512_SETS(SET);
 #undef SET
-#define AVX2_SETS ((UINT32_C(1) << avx2_sets) - 1)
-#define ALL_SETS ((UINT32_C(1) << all_sets) - 1)
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <cpuid.h>
@@ -30,10 +28,10 @@ static bool keeps(unsigned state) {
 }
 
 uint32_t dpf_cpu_sets(void) {
-#define SET(name, leaf, word, bit) | has(leaf, word, bit) << set_##name
-    const uint32_t sets = 0 DPF_AVX2_SETS(SET) DPF_AVX512_SETS(SET);
+#define SET(name, leaf, word, bit) | has(leaf, word, bit) << DPF_SET_##name
+    const uint32_t sets = 0 DPF_AVX2_SETS(SET) DPF_AVX512_SETS(SET) DPF_AES_SETS(SET);
 #undef SET
-    return !keeps(AVX_STATE) ? 0 : !keeps(AVX512_STATE) ? sets & AVX2_SETS : sets;
+    return !keeps(AVX_STATE) ? sets & UINT32_C(1) << DPF_SET_aes : !keeps(AVX512_STATE) ? sets & ~avx512_alone : sets;
 }
 #else
 uint32_t dpf_cpu_sets(void) { return 0; }
@@ -42,10 +40,10 @@ uint32_t dpf_cpu_sets(void) { return 0; }
 static const int scalar = DPF_SCALAR;
 static const int *shared_level = &scalar;
 
-const char *dpf_cpu_set_name(size_t i) { return i < all_sets ? names[i] : NULL; }
+const char *dpf_cpu_set_name(size_t i) { return i < DPF_SETS ? names[i] : NULL; }
 
 int dpf_cpu_best_of(uint32_t sets) {
-    return (sets & ALL_SETS) == ALL_SETS ? DPF_AVX512 : (sets & AVX2_SETS) == AVX2_SETS ? DPF_AVX2 : DPF_SCALAR;
+    return (~sets & avx2_sets) ? DPF_SCALAR : (~sets & avx512_alone) ? DPF_AVX2 : DPF_AVX512;
 }
 
 int dpf_cpu_best(void) { return dpf_cpu_best_of(dpf_cpu_sets()); }

@@ -33,10 +33,18 @@ enum { DPF_SCALAR = 0, DPF_AVX2 = 1, DPF_AVX512 = 2 };
     SET(avx512vbmi, 7, ECX, 1)                                                                                         \
     SET(gfni, 7, ECX, 8)                                                                                               \
     SET(avx512vpopcntdq, 7, ECX, 14)
+/* Sets of no level, which one kernel asks for beside its level (aes.h). */
+#define DPF_AES_SETS(SET)                                                                                              \
+    SET(aes, 1, ECX, 25)                                                                                               \
+    SET(vaes, 7, ECX, 9)
 
-/* The instruction sets of both lists, in their order: which this machine has, one bit each. Those whose registers the
- * system does not keep count as missing. */
+#define DPF_PLACE(name, leaf, word, bit) DPF_SET_##name,
+enum { DPF_AVX2_SETS(DPF_PLACE) DPF_AVX512_SETS(DPF_PLACE) DPF_AES_SETS(DPF_PLACE) DPF_SETS };
+
+/* The instruction sets of the three lists, in their order: which this machine has, one bit each. Those whose registers
+ * the system does not keep count as missing. */
 uint32_t dpf_cpu_sets(void);
+
 
 /* Name of set i, NULL past the last. */
 const char *dpf_cpu_set_name(size_t i);

@@ -12,7 +12,7 @@ from weakref import WeakSet
 import numpy as np
 from randomgen import AESCounter, ChaCha
 
-from dpfast.kernels.rng import Watch
+from dpfast.kernels.rng import AESWatch, Watch
 
 
 class SystemKeyed:
@@ -24,42 +24,50 @@ class SystemKeyed:
     state or advanced is no longer secret, and `known` is True.
     """
 
-    def __init__(self, key_bytes: int, **options: Any) -> None:
+    _watch: Any = None  # none until the cipher has its first key
+
+    def __init__(self, key_bytes: int, watch: type[Watch] = Watch, **options: Any) -> None:
         self._key_bytes, self._options = key_bytes, options
         cipher: Any = super()
         cipher.__init__(key=self._new_key(), **options)
         self.known = False
-        self._watch = Watch(self)  # type: ignore[arg-type]
+        self._watch = watch(self)  # type: ignore[arg-type]
+        self._watch.keyed(self._cipher.state.__get__(self))
         _living.add(self)
 
     def rekey(self) -> None:
         """Forget the key and the stream, and start another."""
         own, new = self._cipher.state, self._cipher(key=self._new_key(), **self._options)
         own.__set__(self, new.state | {"bit_generator": own.__get__(self)["bit_generator"]})
-        self._watch.keyed()
+        self._watch.keyed(own.__get__(self))
 
     @property
     def state(self) -> Any:
         """Return the state of the cipher, which holds the key."""
         self._watch.check()
-        return self._cipher.state.__get__(self)
+        return self._watch.state(self._cipher.state.__get__(self))
 
     @state.setter
     def state(self, state: Any) -> None:
         self.known = True
         self._cipher.state.__set__(self, state)
+        self._watch.use(self._cipher.state.__get__(self))
 
     def seed(self, *args: Any, **kwargs: Any) -> None:
         """Use a seed instead of the key: the stream is known from then on."""
         self.known = True
         cipher: Any = super()
         cipher.seed(*args, **kwargs)
+        if self._watch is not None:
+            self._watch.use(self._cipher.state.__get__(self))
 
     def advance(self, *args: Any, **kwargs: Any) -> Any:
         """Move along the stream, to words that may have been drawn before: it is known from then on."""
-        self.known = True
+        self._cipher.state.__set__(self, self.state)
         cipher: Any = super()
-        return cipher.advance(*args, **kwargs)
+        moved = cipher.advance(*args, **kwargs)
+        self.state = self._cipher.state.__get__(self)
+        return moved
 
     @property
     def _cipher(self) -> Any:
@@ -82,7 +90,7 @@ class SystemKeyedAES(SystemKeyed, AESCounter):
     """
 
     def __init__(self) -> None:
-        super().__init__(16)
+        super().__init__(16, AESWatch if AESWatch.possible() else Watch)
 
 
 class SystemKeyedChaCha(SystemKeyed, ChaCha):

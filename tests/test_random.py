@@ -56,6 +56,61 @@ def test_aes_is_that_of_the_standard(in_hardware):
     assert bit_generator.random_raw(2).astype("<u8").tobytes().hex() == "69c4e0d86a7b0430d8cdb78070b4c55a"
 
 
+def drawn(bit_generator, seed, calls=60):
+    """Words, halves of words and doubles, in an order of `seed`, with the state after some of them."""
+    rng, order, told = np.random.Generator(bit_generator), np.random.default_rng(seed), []
+    for _ in range(calls):
+        size = int(order.integers(1, 40))
+        told.append(
+            [
+                lambda: bit_generator.random_raw(size),  # noqa: B023
+                lambda: rng.integers(2**32, size=size, dtype=np.uint32),  # noqa: B023
+                lambda: rng.random(size),  # noqa: B023
+                lambda: np.array([bit_generator.state["has_uint32"], bit_generator.state["uinteger"]]),
+                lambda: bit_generator.state["s"]["state"],
+            ][order.integers(5)]().tolist()
+        )
+    return told
+
+
+COUNTERS = [0, 5, 2**64 - 3, 2**64 - 16, 2**128 - 7, 2**128 - 2**64 - 1]
+
+
+@pytest.mark.parametrize("counter", COUNTERS, ids=hex)
+def test_the_words_of_a_generator_of_the_system_are_those_of_its_cipher_at_every_level(counter, isa):
+    own, its = random.SystemKeyedAES(), AESCounter(key=2**127 + 99, counter=counter)
+    for seed in range(8):
+        name = {"bit_generator": own.state["bit_generator"]}
+        own.state = its.state | name  # in the midst of words that the cipher has ahead, too
+        assert drawn(own, seed) == drawn(its, seed)
+        assert own.state["s"]["counter"].tolist() == its.state["s"]["counter"].tolist()
+        its.state = own.state | {"bit_generator": its.state["bit_generator"]}
+        assert drawn(own, seed) == drawn(its, seed)
+
+
+@pytest.mark.parametrize("steps", [1, 2, 7, 8, 63, 64, 10**6, 2**64 + 5, 2**127])
+def test_a_generator_of_the_system_moves_along_its_stream_as_its_cipher_does(steps):
+    own, its = random.SystemKeyedAES(), AESCounter(key=4)
+    own.state = its.state | {"bit_generator": own.state["bit_generator"]}
+    for seed in range(3):
+        assert own.advance(steps) is own
+        its.advance(steps)
+        assert own.random_raw(100 + seed).tolist() == its.random_raw(100 + seed).tolist()
+    own.seed(5)
+    assert own.random_raw(40).tolist() == AESCounter(5).random_raw(40).tolist()
+
+
+@pytest.mark.skipif(not kernel.AESWatch.possible(), reason="there are no instructions for AES")
+def test_words_drawn_before_a_watch_has_a_key_are_of_a_new_one():
+    class Keyed(AESCounter):
+        def rekey(self):
+            self.watch.keyed(AESCounter(key=77).state)
+
+    keyed = Keyed(key=1)
+    keyed.watch = kernel.AESWatch(keyed)
+    assert keyed.random_raw(5).tolist() == AESCounter(key=77).random_raw(5).tolist()
+
+
 def test_chacha_has_20_rounds():
     assert random.SystemKeyedChaCha().state["state"]["rounds"] == 20
 

@@ -109,6 +109,7 @@ def plain(fuzz):
     call(resampling.resample, np.ones(3), 2, rng)
     call(generators.Words, rng)
     call(generators.Watch, np.random.Philox(0))
+    call(generators.AESWatch, np.random.Philox(0))
     tests = call(sparse_vector.Tests, 5, Fraction(1))
     call(tests.run, [0, 1], [3, 3], rng)
     marks = call(texts.pack, ["NA"])

@@ -33,13 +33,16 @@ def test_a_wrong_name_in_the_environment_is_an_error():
 
 AVX2 = ["popcnt", "avx", "bmi", "avx2", "bmi2", "lzcnt"]
 AVX512 = ["avx512f", "avx512dq", "avx512bw", "avx512vl", "avx512vbmi", "gfni", "avx512vpopcntdq"]
+AES = ["aes", "vaes"]  # of no level
 
 
 def test_a_level_needs_every_instruction_set_that_it_is_compiled_for():
     every = dict.fromkeys(cpu._sets(), True)
-    assert list(every) == AVX2 + AVX512
+    assert list(every) == AVX2 + AVX512 + AES
     assert cpu._best_of(every) == "avx512"
-    for lacking in every:  # a virtual machine may hide any of them
+    for lacking in AES:
+        assert cpu._best_of(every | {lacking: False}) == "avx512", lacking
+    for lacking in AVX2 + AVX512:  # a virtual machine may hide any of them
         assert cpu._best_of(every | {lacking: False}) == ("avx2" if lacking in AVX512 else "scalar"), lacking
     assert cpu._best_of(dict.fromkeys(every, False)) == "scalar"
 
