@@ -16,32 +16,29 @@ def progress_bar(
     total: int | None = None,
     *,
     rows: int | None = None,
-    parts: Any = None,
 ) -> Iterable:
     """Return the same iterable of rounds, with a progress bar labelled `what` if wanted.
 
     `total` is for an iterable without a length. With `rows`, unless their number is private, the bar shows rows per
-    second, and with `parts` the bytes that they answer in a round.
+    second. It does not show the bytes that parts answer: a list, for example, asks nothing more once its rules cover
+    all rows.
     """
-    return _tracked(iterable, what, total, rows, parts) if verbose else iterable
+    return _tracked(iterable, what, total, rows) if verbose else iterable
 
 
-def _tracked(iterable, what, total, rows, parts):
+def _tracked(iterable, what, total, rows):
     from rich.progress import Progress, ProgressColumn
     from rich.text import Text
 
-    class Rates(ProgressColumn):
+    class Rate(ProgressColumn):
         """A column of the progress bar that changes when a round ends."""
 
         def render(self, task):
-            rates, rounds = [], task.completed
-            if rows is not None and rounds and task.elapsed:
-                rates.append(f"{rows * rounds / task.elapsed:,.0f} rows/s")
-            if getattr(parts, "moved", 0) and getattr(parts, "only", None) is None and rounds:
-                rates.append(f"{parts.moved / rounds:,.0f} bytes a round")
-            return Text(", ".join(rates))
+            rounds = task.completed
+            told = rows is not None and rounds and task.elapsed
+            return Text(f"{rows * rounds / task.elapsed:,.0f} rows/s" if told else "")
 
-    with Progress(*Progress.get_default_columns(), Rates()) as progress:
+    with Progress(*Progress.get_default_columns(), Rate()) as progress:
         yield from progress.track(iterable, total=total, description=what)
 
 

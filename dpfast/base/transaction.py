@@ -67,11 +67,10 @@ def _learn(learner, reader, table, fit):
     def progress(rounds, what, most):
         """Return the rounds with a progress bar, if wanted, that call the callbacks.
 
-        The bar shows the number of rows and the bytes that parts answered only if the number of rows is public, since
-        these bytes tell an empty part from a part with one row.
+        The bar shows rows per second only if the number of rows is public.
         """
-        sizes = {} if fit.charges.public_rows(0) is None else {"rows": public.n_rows, "parts": parts}
-        return call_back(learner, progress_bar(rounds, what, learner.verbose, most, **sizes), what, most)
+        n = fit.charges.public_rows(public.n_rows)
+        return call_back(learner, progress_bar(rounds, what, learner.verbose, most, rows=n), what, most)
 
     run = Run(fit, plan, solved, progress)
     run.model = learner.learn(rows, plan, run)

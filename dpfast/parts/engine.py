@@ -208,7 +208,7 @@ class EngineParts:
     Attributes
     ----------
     moved : int
-        Bytes of the arrays answered so far; the length of an answer depends on the question, not on the rows.
+        Bytes of the arrays answered so far. Private: how often parts are asked may depend on the rows.
     """
 
     _backend: Any = None  # of parts elsewhere

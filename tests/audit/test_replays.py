@@ -5,7 +5,6 @@ import re
 import sys
 import warnings
 from datetime import datetime
-from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -184,9 +183,9 @@ def test_a_draw_before_the_charge_is_found(monkeypatch):
     assert "the first fit draws before it charges" in replay(model, TABLE, CHANGED, classes=[0, 1]).differences
 
 
-def test_a_progress_bar_that_tells_rows_by_their_bytes_is_found(monkeypatch):
-    def told(rounds, what, verbose, total, parts=None, **known):
-        return progress_bar(rounds, what, True, total, parts=SimpleNamespace(moved=100 * len(asked[-1].only.labels)))
+def test_a_progress_bar_that_tells_the_number_of_rows_is_found(monkeypatch):
+    def told(rounds, what, verbose, total, **known):
+        return progress_bar(rounds, f"{what} of {len(asked[-1].only.labels)} rows", True, total)
 
     asked, learned = [], TableReader.open_parts
     monkeypatch.setattr(
@@ -199,8 +198,8 @@ def test_a_progress_bar_that_tells_rows_by_their_bytes_is_found(monkeypatch):
     monkeypatch.setattr(transaction, "progress_bar", told)
     (difference,) = replay(model, TABLE, shorter, classes=[0, 1]).differences
     assert difference.startswith("standard output: ")
-    assert "200 bytes a round" in difference
-    assert "167 bytes a round" in difference
+    assert "rounds of 6 rows" in difference
+    assert "rounds of 5 rows" in difference
 
 
 def test_one_row_that_moves_all_is_found(monkeypatch):

@@ -1,6 +1,7 @@
-"""What a progress bar tells: rows a second, and bytes of parts, only where the number of rows is public."""
+"""What a progress bar tells: rows a second, only where the number of rows is public."""
 
 import io
+import re
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ LEARNERS = [
 
 @pytest.mark.parametrize("parted", [False, True])
 @pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: type(learner).__name__)
-def test_rows_a_second_are_told_where_their_number_is_public_and_bytes_where_parts_send(learner, parted, monkeypatch):
+def test_rows_a_second_are_told_where_their_number_is_public(learner, parted, monkeypatch):
     told = {}
     monkeypatch.setattr(rich.progress, "get_console", lambda: console)
     for neighbors in ("replace", "add-remove"):
@@ -32,5 +33,20 @@ def test_rows_a_second_are_told_where_their_number_is_public_and_bytes_where_par
         told[neighbors] = console.file.getvalue()
     assert "rows/s" in told["replace"]
     assert "rows/s" not in told["add-remove"]
-    assert ("bytes a round" in told["replace"]) == parted
-    assert "bytes" not in told["add-remove"]  # they tell an empty part from one with a row
+
+
+def test_the_bar_of_a_list_does_not_tell_when_its_rules_cover_all_rows(monkeypatch):
+    X, told = np.zeros((90, 12), bool), []
+    X[:, 0] = True
+    other = X.copy()
+    other[0, 0] = False
+    learner = dpfast.DecisionListClassifier(
+        epsilon=300, max_rules=6, default_prior=0, negations=False, verbose=True, random_state=0
+    )
+    for table in (X, other):
+        console = rich.console.Console(file=io.StringIO(), force_terminal=True, width=200)
+        monkeypatch.setattr(rich.progress, "get_console", lambda console=console: console)
+        learner.fit(MemoryParts([(table[:50], X[:50, 0]), (table[50:], X[50:, 0])]), classes=[False, True])
+        *_, last, _ = re.split(r"[\r\n]", console.file.getvalue())  # as the bar looks when it ends
+        told.append(re.sub(r"[\d,]+ rows/s|\d:\d\d:\d\d", "", last))
+    assert told[0] == told[1]
