@@ -19,7 +19,7 @@ Classifiers of tables are fitted by `dpfast.base.transaction`, estimators of oth
 import signal
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -267,9 +267,13 @@ def fitting(
 
 @contextmanager
 def settling(fit: Fit, settle: Callable[..., None], *arguments: Any) -> Iterator[None]:
-    """Run the block; once it has charged, call `settle`, which publishes what was released, also after Ctrl-C."""
+    """Run the block; once it has charged, call `settle`, which publishes what was released, also after Ctrl-C.
+
+    Whatever a caller has set by `numpy.seterr`, no number of a row raises an error or a warning.
+    """
     try:
-        yield
+        with np.errstate(all="ignore"):
+            yield
     finally:
         if fit.claim is not None:
             run_uninterrupted(settle, *arguments)
@@ -285,30 +289,37 @@ def _settle(estimator: Any, fit: Fit, attributes: Callable[[Any], dict]) -> None
 
 
 @contextmanager
-def interrupts_wait() -> Iterator[list[bool]]:
-    """Block Ctrl-C within the block and record it in the yielded list."""
-    noted: list[bool] = []
+def interrupts_wait() -> Iterator[list[int]]:
+    """Let Ctrl-C, and other signals with handlers in Python, wait within the block; yield a list that records them."""
+    noted: list[int] = []
     try:
-        before = signal.signal(signal.SIGINT, lambda *_: noted.append(True))
-    except ValueError:  # not in the main thread, the only one that is interrupted
+        signal.signal(signal.SIGINT, signal.getsignal(signal.SIGINT))
+    except (ValueError, TypeError):  # not in the main thread, the only one that signals interrupt; or a handler in C
         yield noted
         return
-    try:
+    with ExitStack() as before:
+        for number in signal.valid_signals():
+            if callable(handler := signal.getsignal(number)):
+                before.callback(signal.signal, number, handler)
+                signal.signal(number, lambda number, _: noted.append(number))
         yield noted
-    finally:
-        signal.signal(signal.SIGINT, before)
+
+
+def raise_signals(noted: list[int]) -> None:
+    """Let signals take effect that waited."""
+    for number in dict.fromkeys(noted):
+        signal.raise_signal(number)
 
 
 def run_uninterrupted(function: Callable[..., None], *arguments: Any) -> None:
-    """Call a function to its end, again if a Ctrl-C came before it ended; the Ctrl-C takes effect afterwards."""
-    ended = False
+    """Call a function to its end, also if a Ctrl-C or another signal comes, which takes effect afterwards."""
+    begun = False
     try:
         with interrupts_wait() as noted:
+            begun = True
             function(*arguments)
-            ended = True
-    except KeyboardInterrupt:  # it came before the function could block it
-        if not ended:
+    except BaseException:
+        if not begun:  # it came before it could wait
             function(*arguments)
         raise
-    if noted:
-        signal.raise_signal(signal.SIGINT)
+    raise_signals(noted)

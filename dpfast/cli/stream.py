@@ -118,7 +118,7 @@ def stream(
         import numpy as np
 
         import dpfast
-        from dpfast.base.fitting import interrupts_wait
+        from dpfast.base.fitting import interrupts_wait, raise_signals
         from dpfast.files.encodings import read_code_steps
         from dpfast.files.readers import FileTable, read_steps
         from dpfast.learners.winnow.streaming import refuse_open
@@ -194,8 +194,7 @@ def stream(
                         sys.stdout.flush()
                     private = f"; {mistakes:,} mistakes in {rows:,} rows (not private)" if choices.show_private else ""
                     show(f"{estimator.rounds_:,} rounds; {estimator.privacy_}{private}")
-                    if interrupts:
-                        raise KeyboardInterrupt
+                    raise_signals(interrupts)
         except (KeyboardInterrupt, Exception) as error:
             stopped = error
         if not hasattr(estimator, "privacy_"):  # nothing was charged

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
+import numpy as np
+
 from dpfast.base.fitting import STREAM
 from dpfast.mechanisms.draws import ExclusiveAccess
 
@@ -24,9 +26,13 @@ def owner(learner: Any) -> ExclusiveAccess:
 
 @contextmanager
 def continuing(show: Callable[[], None], end: Callable[[], Any]) -> Iterator[None]:
-    """Publish at the end of the block what was released in it, by `show`; an interruption ends the stream."""
+    """Publish at the end of the block what was released in it, by `show`; an interruption ends the stream.
+
+    As in a fit, no number of a row raises an error or a warning.
+    """
     try:
-        yield
+        with np.errstate(all="ignore"):
+            yield
     except BaseException:
         end()
         raise

@@ -139,7 +139,8 @@ def _pool(workers, process):
 def map_blocks(function, blocks):
     """Return [function(block) for block in blocks], computed on threads; raise the failure of the first failed block.
 
-    After a failure no further block is started.
+    After a failure no further block is started. No number of a block raises an error or a warning of numpy: threads
+    have not what their caller set by `numpy.seterr`.
     """
     workers = min(threads(), len(blocks)) if len(blocks) > 1 else 1
     if workers <= 1:
@@ -153,7 +154,8 @@ def map_blocks(function, blocks):
             except IndexError:
                 return  # another thread was faster
             try:
-                results[k] = function(block)
+                with np.errstate(all="ignore"):
+                    results[k] = function(block)
             except BaseException as failure:  # KeyboardInterrupt too: the other threads must stop
                 failures[k] = failure
                 waiting.clear()

@@ -178,7 +178,7 @@ def answer_part(state: Any, number: int | None, f: Callable, public: Sequence[An
     mark = b""
     try:
         mark = mark_of(state)
-        with one_thread():  # the engine decides how many parts are asked at a time
+        with one_thread(), np.errstate(all="ignore"):  # the engine decides how many parts are asked at a time
             mine = () if own is None or number is None else (own[number],)
             value = f(state, *mine, *map(_align, public))
         return Answer(mark, value)

@@ -7,13 +7,16 @@ import sys
 import threading
 import time
 import traceback
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
+from test_paid import LEARNERS
 
 import dpfast
 from dpfast.accounting import Budget
+from dpfast.parts.blocks import map_blocks
 
 resource = pytest.importorskip("resource")
 MODEL = Path(__file__).parents[1] / "models_v1" / "list.json"
@@ -209,3 +212,23 @@ def test_an_interrupted_command_says_so_and_leaves_no_half_of_a_file(tmp_path, r
         assert {entry.name for entry in tmp_path.iterdir()} <= {"model.json"}
         if out.exists():
             dpfast.load(out)
+
+
+@pytest.mark.parametrize("setting", ["raise", "warn"])
+@pytest.mark.parametrize("name", LEARNERS)
+def test_what_numpy_is_set_to_raise_refuses_no_row_and_stops_no_fit(name, setting):
+    X = np.random.default_rng(0).normal(size=(60, 4))
+    X[::3], X[1::5, :2] = 5e-324, 1e-310
+    model = LEARNERS[name](random_state=0)
+    same = LEARNERS[name](random_state=0).fit(X, X[:, 0] > 0, classes=[False, True])
+    with np.errstate(all=setting), warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        model.fit(X, X[:, 0] > 0, classes=[False, True])
+    assert model.predict(X).tolist() == same.predict(X).tolist()
+
+
+def test_what_numpy_is_set_to_raise_stops_no_thread_of_a_fit(monkeypatch):
+    monkeypatch.setenv("DPFAST_THREADS", "2")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert map_blocks(lambda number: np.float64(number) / 0.0, [1.0] * 50) == [np.inf] * 50

@@ -16,6 +16,7 @@ from points import Points, chosen
 
 import dpfast
 from dpfast.accounting import Budget
+from dpfast.base import fitting, transaction
 from dpfast.base.fitting import Charge
 from dpfast.learners.experts.weighted_majority import RandomizedWeightedMajority
 
@@ -63,6 +64,28 @@ def test_a_fit_that_is_interrupted_after_the_charge_is_a_model_that_says_what_wa
         again = dpfast.load(tmp_path / "m.json")
         assert again.privacy_ == model.privacy_, at
         assert again.predict(X).tolist() == model.predict(X).tolist(), at
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="this system has no alarms")
+def test_an_alarm_whose_handler_raises_waits_until_what_was_released_is_published(rng, monkeypatch):
+    def late(*_):
+        raise TimeoutError("too late")
+
+    def publish(*published):
+        signal.raise_signal(signal.SIGALRM)
+        fitting.publish(*published)
+
+    X, model = rng.integers(0, 2, (120, 4)), LEARNERS["halfspace"]()
+    before = signal.signal(signal.SIGALRM, late)
+    try:
+        monkeypatch.setattr(transaction, "publish", publish)
+        with pytest.raises(TimeoutError):
+            model.fit(X, X[:, 0])
+        assert signal.getsignal(signal.SIGALRM) is late
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert [(event.used, event.of) for event in model.privacy_.events] == [(1, 1), (3, 3), (1, 1), (1, 1)]
+    assert len(model.predict(X)) == 120
 
 
 class Broken:

@@ -209,8 +209,9 @@ def beside_gaussian(
         float_above(min(apart, Fraction(1))) * ((1 + math.exp(epsilon)) if epsilon < 700 else math.inf),
     )
     x = epsilon - losses(law, fine.step)
-    beside = gaussian_curve(x - 4 * SLACK * (epsilon + reach), mu)
-    return min(1.0, (float(np.sum(law.mass * beside)) * _UP + law.rest + away) * (1 + SLACK) + SMALLEST_DELTA)
+    with np.errstate(all="ignore"):
+        beside = float(np.sum(law.mass * gaussian_curve(x - 4 * SLACK * (epsilon + reach), mu)))
+    return min(1.0, (beside * _UP + law.rest + away) * (1 + SLACK) + SMALLEST_DELTA)
 
 
 @lru_cache(maxsize=256)
@@ -224,7 +225,7 @@ def cover_gaussian(curve: CoverCurve) -> float:
     def above(mu: float) -> float:
         if not mu:
             return math.inf
-        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        with np.errstate(all="ignore"):
             ratio = hull / (gaussian_curve(later, mu) * (1 - _LOWER))
         return float(np.max(np.where(hull == 0, 0.0, ratio)))
 
