@@ -34,9 +34,9 @@ def _tracked(iterable, what, total, rows):
         """A column of the progress bar that changes when a round ends."""
 
         def render(self, task):
-            rounds = task.completed
-            told = rows is not None and rounds and task.elapsed
-            return Text(f"{rows * rounds / task.elapsed:,.0f} rows/s" if told else "")
+            if rows is None or not task.completed or not task.elapsed:
+                return Text()
+            return Text(f"{rows * task.completed / task.elapsed:,.0f} rows/s")
 
     with Progress(*Progress.get_default_columns(), Rate()) as progress:
         yield from progress.track(iterable, total=total, description=what)
