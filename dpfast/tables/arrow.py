@@ -179,8 +179,9 @@ class Frame:
             array_of(name, categories)  # refuses several kinds
         if hasattr(storage := getattr(values, "array", None), "__arrow_array__"):
             values = storage  # which Arrow takes from a series after it has asked that for other things
+        cut = isinstance(values, np.ndarray) and values.dtype.kind == "U" and _have_zeros(values)
         try:
-            return _in_one_chunk(pa.array(values, from_pandas=True))
+            return _in_one_chunk(pa.array(values.tolist() if cut else values, from_pandas=True))
         except (pa.ArrowException, TypeError, ValueError, OverflowError):
             raise Fault(
                 name, f"holds values that a table does not, {values.dtype}; make them numbers, texts or dates"
@@ -202,6 +203,14 @@ def _distinct_texts(texts: np.ndarray) -> pa.DictionaryArray | None:
         return pa.DictionaryArray.from_arrays(array.indices, pa.array(distinct.tolist(), _TEXT))
     except (pa.ArrowException, ValueError, SystemError):
         return None  # a surrogate by itself, or no character, which is refused where all are read
+
+
+def _have_zeros(texts: np.ndarray) -> bool:
+    """Return whether a text of numpy's has a zero before its end: Arrow would end the text there."""
+    if not texts.itemsize:
+        return False
+    letters = np.ascontiguousarray(texts).view(np.uint32).reshape(len(texts), -1)
+    return bool(((letters[:, :-1] == 0) & (letters[:, 1:] != 0)).any())
 
 
 def header_of(table: Any) -> dict[str, pa.DataType]:

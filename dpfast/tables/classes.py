@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from dpfast.tables.arrays import refuse_masked
 from dpfast.tables.columns import text_of
-from dpfast.tables.label_kinds import ABOVE, as_type
+from dpfast.tables.label_kinds import CONTINUOUS, as_type
 from dpfast.tables.objects import NUMBER, TRUTH, plain
 
 OTHER_LABEL = "other"  # the class of all labels that were not discovered, if that is one of its own
@@ -185,8 +185,6 @@ def refuse_fractions(identities: Iterable[str]) -> None:
     """
     for number in (each[2:] for each in identities if each.startswith(NUMBER)):
         if not number.lstrip("-").isdecimal():
-            raise ValueError(
-                f"Unknown label type: continuous. Labels are classes, and a number with decimals is none; see {ABOVE}"
-            )
+            raise ValueError(CONTINUOUS)
         if len(number) > 20 or not -(1 << 63) <= int(number) < 1 << 63:
             raise ValueError(f"{HELD}, got a larger integer: y.astype(str) makes text of labels")

@@ -11,6 +11,10 @@ from dpfast.tables.arrow import Frame
 from dpfast.tables.columns import text_of
 
 ABOVE = 'Label("price", above=50000) of a schema, or --above 50000'
+CONTINUOUS = (
+    "Unknown label type: continuous. Labels are classes, and a number with decimals is none; if they are amounts, ask "
+    f"whether they are above a public number: {ABOVE}"
+)
 _KINDS = {"b": "boolean", "i": "integer", "u": "integer", "f": "float", "U": "text", "T": "text", "O": "cells"}
 
 
@@ -49,9 +53,9 @@ def kind_of_arrow(kind: pa.DataType) -> str:
         kind = kind.value_type
     if pa.types.is_boolean(kind):
         return "boolean"
-    if pa.types.is_integer(kind):
+    if pa.types.is_integer(kind) or (pa.types.is_decimal(kind) and kind.scale <= 0):
         return "integer"
-    return "float" if pa.types.is_floating(kind) else "text"
+    return "float" if pa.types.is_floating(kind) or pa.types.is_decimal(kind) else "text"
 
 
 def _unknown_to_dask(column):
@@ -61,12 +65,12 @@ def _unknown_to_dask(column):
 
 
 def refuse_floating(kind: str | None, name: str | None) -> None:
-    """Refuse labels of a floating type, by the type alone."""
+    """Refuse labels of a floating or decimal type, by the type alone."""
     if kind == "float":
         raise ValueError(
-            f"Unknown label type: {'y' if name is None else repr(name)} is of a floating type, and dpfast learns "
-            "classes only: make integers or text of its labels, y.astype('Int64') of pandas, also with gaps; declare "
-            f"them by classes=; or, if they are amounts, ask whether they are above a public number: {ABOVE}"
+            f"Unknown label type: {'y' if name is None else repr(name)} is of a floating or decimal type, and dpfast "
+            "learns classes only: make integers or text of its labels, y.astype('Int64') of pandas, also with gaps; "
+            f"declare them by classes=; or, if they are amounts, ask whether they are above a public number: {ABOVE}"
         )
 
 

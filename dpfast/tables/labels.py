@@ -27,7 +27,7 @@ from dpfast.tables.classes import (
 )
 from dpfast.tables.columns import text_of
 from dpfast.tables.label_columns import LabelColumn
-from dpfast.tables.label_kinds import ABOVE, label_kind
+from dpfast.tables.label_kinds import ABOVE, CONTINUOUS, label_kind
 from dpfast.tables.objects import NUMBER, OTHER, TRUTH, Fault, array_of_one_type, identity, is_missing, plain
 
 MOST_READ_OFF = 20  # labels of an undeclared set; more are hardly classes, and may identify persons
@@ -267,6 +267,8 @@ def _refuse_set(names):
     """Refuse a set of labels that was read off the rows, if it cannot be that of the classes of a model."""
     from sklearn.utils.multiclass import check_classification_targets
 
+    if names.dtype.kind == "f" and (names != np.rint(names)).any():
+        raise ValueError(CONTINUOUS)
     if len(names) and names.dtype.kind not in "biuU":
         check_classification_targets(np.repeat(names, 3))  # repeated, as it warns of nearly as many labels as rows
     if len(names) > MOST_READ_OFF:

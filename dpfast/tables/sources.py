@@ -318,7 +318,8 @@ def labels_beside(source: Source) -> Any:
     """Return the labels given beside the table, or None; refuse the name of a column of vectors."""
     if source.label is not None:
         raise ValueError(
-            "y is the name of a column, and no schema says what the others are: give schema=, or an array y"
+            "y is the name of a column, and no schema says what the others are: give schema=, or an array y; "
+            'schema="discover" finds it out'
         )
     return source.y
 

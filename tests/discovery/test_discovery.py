@@ -101,7 +101,7 @@ def test_labels_that_are_no_classes_are_refused_before_the_charge(frame):
     whole = X["age"].astype(float)
     for labels in (X["income"], whole):  # by the type alone
         with pytest.raises(
-            ValueError, match=r"Unknown label type: .* is of a floating type, and dpfast learns classes"
+            ValueError, match=r"Unknown label type: .* is of a floating or decimal type, and dpfast learns classes"
         ):
             dpfast.HalfspaceClassifier(budget=budget).fit(X, labels)
     assert budget.spent == (0, 0)

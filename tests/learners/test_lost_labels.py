@@ -5,7 +5,10 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 from sklearn.exceptions import NotFittedError
 from typer.testing import CliRunner
 
@@ -182,9 +185,33 @@ def test_a_label_of_a_floating_type_in_files_is_refused_by_its_type_before_the_c
     frame[0].assign(cost=np.repeat([1.0, 2.0], 1500)).to_parquet(tmp_path / "t.parquet")
     for learner in LEARNERS:
         budget = Budget(1.0, 1e-6)
-        with pytest.raises(ValueError, match="'cost' is of a floating type, and dpfast learns classes only"):
+        with pytest.raises(ValueError, match="'cost' is of a floating or decimal type, and dpfast learns classes only"):
             learner(schema="discover", budget=budget).fit(dpfast.FileParts(tmp_path / "t.parquet", label="cost"))
         assert budget.spent == (0, 0)
+
+
+def test_labels_with_decimals_are_refused_and_whole_decimal_labels_are_integers_in_every_table(frame, tmp_path):
+    X = frame[0]
+    for scale in (0, 2):
+        parted = pa.array(np.repeat([1, 2], 1500)).cast(pa.decimal128(24, scale))
+        table = pa.Table.from_pandas(X, preserve_index=False).append_column("cost", parted)
+        parquet.write_table(table, tmp_path / "t.parquet")
+        files = dpfast.FileParts(tmp_path / "t.parquet", label="cost")
+        for given in ((X, parted), (table, "cost"), (pl.from_arrow(table), "cost"), (files,)):
+            budget = Budget(9.0, 1e-6)
+            learner = dpfast.DecisionListClassifier(epsilon=9.0, schema="discover", random_state=0, budget=budget)
+            if scale:
+                with pytest.raises(ValueError, match="is of a floating or decimal type"):
+                    learner.fit(*given)
+                assert budget.spent == (0, 0)
+            else:
+                assert learner.fit(*given).classes_.tolist() == [1, 2]
+
+
+def test_vectors_whose_labels_have_decimals_are_refused_with_the_question_that_makes_classes_of_them():
+    for y in ([0.5, 1.5, 0.5], np.array([0.5, 1.5, 0.5])):
+        with pytest.raises(ValueError, match=r"Unknown label type: continuous\. .* --above 50000"):
+            dpfast.HalfspaceClassifier().fit(np.eye(3), y)
 
 
 @pytest.mark.parametrize(("cell", "said"), [(np.nan, "Input contains NaN"), ("a", "X holds text where numbers are")])
@@ -235,7 +262,7 @@ def test_a_label_of_a_floating_type_is_refused_by_its_type_before_the_charge(sch
     result = CliRunner().invoke(app, [*map(str, asked)])
     assert result.exit_code == 2
     assert "spent" not in result.stderr
-    assert "'cost' is of a floating type, and dpfast learns classes only" in result.stderr
+    assert "'cost' is of a floating or decimal type, and dpfast learns classes only" in result.stderr
 
 
 @pytest.mark.parametrize("large", [2**63, 10**30, -(2**63) - 1, 10**400])

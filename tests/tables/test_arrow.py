@@ -148,6 +148,12 @@ def test_texts_of_numpy_have_the_identities_that_they_have_as_objects(cells):
         assert of_each == [None if k < 0 else names[k] for k in index.tolist()]
 
 
+def test_texts_of_numpy_do_not_end_at_a_zero_character():
+    texts = np.array(["a\0b", "a", "", "a\0\0c"])
+    for some in (texts, texts[::-1], texts.astype(">U9")):
+        assert Frame({"x": some}).column("x").to_pylist() == some.tolist()
+
+
 def test_a_lone_surrogate_among_texts_of_numpy_is_refused():
     with pytest.raises(Fault, match="values that a table does not"):
         Frame({"y": np.array(["a", "\ud800"])}).identities("y")
