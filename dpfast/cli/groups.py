@@ -86,7 +86,7 @@ def _with_cells(data, name, values, **text):
         raise ValueError(f"--by {name}= needs values, each once and at most {_MOST_GROUPS}, got {values!r:.200}")
     if name not in (names := [*header_of_file(data, **text)]):
         raise ValueError(f"{data} has no column {name!r}{hint_of(name, names)}")
-    cells = read_frame(data, columns=[name], **text).column(name).to_pylist()
+    cells = read_frame(data, columns=[name], numbers=(), days=(), **text).column(name).to_pylist()
     words = {None: None} | {each: each.strip() for each in {*cells} if isinstance(each, str)}
     return By(name, texts, np.array([words.get(each, each) for each in cells], object))
 

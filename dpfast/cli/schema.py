@@ -48,13 +48,18 @@ def draft(
     with reporting("nothing was written"):
         from dpfast.files.encodings import read_frame
         from dpfast.tables import Label, Schema
-        from dpfast.tables.drafts import LOOK
+        from dpfast.tables.drafts import LOOK, classes_in, spelled_as
         from dpfast.tables.remarks import odd_remarks, remarks
 
         with errors.status(f"reading {data}"):
             frame = read_frame(data, **text.settings)
             target = label if above is None else Label(label, above=read_above(above))  # type: ignore[arg-type]
-            schema = Schema.draft(frame, target, missing=missing)
+            written = frame
+            if text.decimal != "." or text.dates is not None:
+                written = read_frame(data, numbers=(), days=(), **text.settings)
+            if isinstance(target, str) and target in written.column_names:
+                target = Label(target, classes_in(written, target, missing), True)
+            schema = spelled_as(written, Schema.draft(frame, target, missing=missing), missing)
         typer.echo(_HEAD.format(data=Path(data).name) + schema.to_toml(), nl=False)
         found = odd_remarks(schema, frame, missing) + remarks(schema, frame.slice(0, LOOK), missing, text.decimal)
         for remark in found:
@@ -76,10 +81,12 @@ def check(
     with reporting("nothing was checked"):
         from dpfast.files.encodings import read_frame
         from dpfast.tables import Schema
+        from dpfast.tables.schema import date_names, number_names
 
         declared = Schema.from_file(schema)
         with errors.status(f"reading {data}"):
-            frame = read_frame(data, **text.settings)
+            names = {"numbers": number_names(declared.columns), "days": date_names(declared.columns)}
+            frame = read_frame(data, **names, **text.settings)
             findings = declared.check(frame) + [f"{fact} is not confirmed" for fact in declared.unconfirmed]
         for finding in findings:
             typer.echo(visible(finding))

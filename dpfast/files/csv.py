@@ -41,9 +41,10 @@ from dpfast.tables.columns import Date, Numeric, refuse_lacking, text_of
 from dpfast.tables.dates import ORDERS, with_iso_dates
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.encoding import Encoding
-from dpfast.tables.forms import COMMA
+from dpfast.tables.forms import COMMA, NO_POINT
 from dpfast.tables.naming import LATER_HEADER
 from dpfast.tables.objects import Fault
+from dpfast.tables.schema import date_names
 
 LINE, LINE_OF_COLUMN = 1 << 22, 32  # bytes; a line of c columns may have 32 c
 BLOCK = 1 << 20  # bytes that are read at a time, of which pyarrow holds up to 32 blocks; more for a longer line
@@ -474,7 +475,7 @@ def encode_csv(file, schema, label, storage, unit=None):
 def _fill_encoding(file, encoded, types, marked):
     types = {name: types.get(name, TEXT if marked else PLAIN) for name in encoded.names}
     types |= dict.fromkeys(encoded.number_names - {*encoded.schema.names}, PLAIN)  # a label with thresholds
-    days = {column.name for column in encoded.schema.columns if isinstance(column, Date | Discovered)}
+    days = date_names(encoded.schema.columns)
     for batch in file.batches(types, encoded.schema.missing_values if marked else ()):
         encoded.add(file.usual(batch, encoded.number_names, days))
     return encoded
@@ -484,7 +485,7 @@ def _replace_marks(texts, decimal):
     """Return texts with a point in numbers with this decimal mark, each by itself.
 
     If the mark is a comma, points before three digits are separators of thousands, beside a currency or a unit, too.
-    Other numbers with a point, which this decimal mark excludes, become texts that are none.
+    Other numbers with a point, which this decimal mark excludes, become texts that are none, with NO_POINT.
     """
     if decimal == ",":
         found = pc.fill_null(pc.match_substring_regex(texts, COMMA), False)
@@ -497,7 +498,7 @@ def _replace_marks(texts, decimal):
 
 
 def _with_decimal_points(texts, decimal):
-    no_number = pc.replace_substring(texts, ".", "?")
+    no_number = pc.replace_substring(texts, ".", NO_POINT)
     with_mark, with_point = (
         pc.fill_null(pc.match_substring_regex(texts, _number(each)), False) for each in (decimal, ".")
     )
@@ -515,7 +516,8 @@ def _type_of(column, decimal):
     """Return the type as which a column is read; only numbers with a decimal point are read as such."""
     if isinstance(column, Numeric) and decimal == ".":
         return pa.float64()
-    return PLAIN if isinstance(column, Numeric | Date | Discovered) else TEXT
+    of_numbers = isinstance(column, Numeric | Date | Discovered) or (column.kind == "boolean" and decimal != ".")
+    return PLAIN if of_numbers else TEXT
 
 
 # ---- numbers ---------------------------------------------------------------------------------------------------------

@@ -464,8 +464,12 @@ def read_code_steps(path, size, schema, *, skip=0, **text):
             yield rows.table(), encoded.labels_of_all()
 
 
-def read_frame(path, *, columns=None, **text):
-    """Return a table, by default all of its columns, unchanged, text as text, as a whole Arrow table for its owner."""
+def read_frame(path, *, columns=None, numbers=None, days=None, **text):
+    """Return a table, by default all of its columns, as a whole Arrow table for its owner; text stays text.
+
+    Numbers in the columns `numbers` of a text file have a decimal point, and dates in `days` are YYYY-MM-DD; by
+    default these are all columns. Other cells are as they are written.
+    """
     with _open_table(path, **text) as file:
         if isinstance(file, ParquetFiles):
             from pyarrow.parquet import read_table as read_parquet
@@ -478,5 +482,6 @@ def read_frame(path, *, columns=None, **text):
             file.refuse_ragged()
             raise
         whole = table.combine_chunks().to_batches() or [pa.record_batch([[]] * len(schema), schema=schema)]
-        usual = file.usual(whole[0], {*schema.names}, {*schema.names})
+        numbers, days = ({*schema.names} if names is None else names for names in (numbers, days))
+        usual = file.usual(whole[0], numbers, days)
         return table if usual is whole[0] else pa.table(usual)

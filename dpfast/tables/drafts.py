@@ -49,6 +49,7 @@ FORMATS = (  # of dates; None is YYYY-MM-DD. Two digits of a year come first, as
 )
 _GLANCE, LOOK = 1000, 100_000  # rows that are read first, and rows that remarks are about
 NEARLY = 0.95  # of the rows
+_MOST_WORDS = 0.5  # of very many values among numbers and dates, so that these are not left out
 FEW = 20  # values, whatever the number of rows
 _YEARS_OF_DATES = 1900, 2100  # of whole numbers such as 20201231
 
@@ -71,7 +72,7 @@ def make_draft(
         if name == label:
             of_label = tuple(dict.fromkeys((*LABEL_MARKS, *missing)))
             marks_present = marks_present.union(*(_marks_in(piece(), of_label) for piece in pieces))
-            classes = values_of(name, values_to_look_at(frame, name), of_label)
+            classes = classes_in(table, name, missing)
             continue
         if values is None or np.isnan(values).any():
             marks_present = marks_present.union(*(_marks_in(piece(), marks) for piece in pieces))
@@ -85,6 +86,21 @@ def make_draft(
         else:
             columns.append(column)
     return columns, classes, [mark for mark in marks if mark in marks_present] or [""], ignored
+
+
+def classes_in(table: Any, label: str, missing: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return the labels that occur, stripped of blanks."""
+    frame = Frame(table)
+    return values_of(label, values_to_look_at(frame, label), tuple(dict.fromkeys((*LABEL_MARKS, *missing))))
+
+
+def spelled_as(table: Any, draft: Any, missing: Sequence[str] = ()) -> Any:
+    """Return a draft whose values are written as in this table of the same rows, in which no text was changed."""
+    frame = Frame(table)
+    names = [each.name for each in draft.columns if isinstance(each, Category)]
+    return draft.with_facts(
+        {name: {"values": values_of(name, values_to_look_at(frame, name), marks_of(missing))} for name in names}
+    )
 
 
 def check(schema: Any, table: Any) -> list[str]:
@@ -137,9 +153,10 @@ def _suggest_column(name: str, array: pa.Array, rows: int, marks: tuple[str, ...
         return None
     if {value.lower() for value in values} <= {"false", "true"}:
         return Boolean(name, nullable=True, unconfirmed=("kind",))
-    if len(values) > FEW and len(read_as_words(values)) < (1 - NEARLY) * len(values):
+    too_many = len(values) > min(MOST_VALUES, max(FEW, rows // 2))
+    if len(values) > FEW and len(read_as_words(values)) < (_MOST_WORDS if too_many else 1 - NEARLY) * len(values):
         return Discovered(name, unconfirmed=("kind",))  # numbers or dates by the form of each cell, such as 13:05
-    if len(values) > min(MOST_VALUES, max(FEW, rows // 2)):
+    if too_many:
         return None
     return Category(name, values, nullable=True, unconfirmed=("values", "kind"))
 

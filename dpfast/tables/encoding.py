@@ -40,7 +40,7 @@ from dpfast.tables.discovered import Discovered, codes_by_facts, places_of
 from dpfast.tables.label_columns import LabelColumn
 from dpfast.tables.labels import Labels, column_of_cells, missing_labels, number_labels
 from dpfast.tables.objects import Fault
-from dpfast.tables.schema import Label, Schema
+from dpfast.tables.schema import Label, Schema, number_names
 from dpfast.tables.thresholds import classes_above
 from dpfast.tables.words import Counts, tally
 
@@ -98,8 +98,8 @@ class Encoding:
     @property
     def number_names(self) -> set[str]:
         """Return the columns whose cells may be numbers, including that of a label with thresholds."""
-        columns = {each.name for each in self.schema.columns if isinstance(each, Numeric | Discovered)}
-        return columns | ({self._label.name} if self._label is not None and self._label.above is not None else set())
+        label = {self._label.name} if self._label is not None and self._label.above is not None else set()
+        return number_names(self.schema.columns) | label
 
     @property
     def names(self) -> list[str]:

@@ -3,17 +3,18 @@
 Only forms that mean the same in every country are read here. 1,234 does not: whether a comma is a decimal mark has to
 be declared.
 
-They are 1,234.50 and 1.234,50, where both marks occur; 1,234,567, 1'234'567 and 12,34,567; a number beside a
-currency, a symbol or one of CODES, where three digits after a mark are thousands, as in $1,200 and 1.200.000 EUR, or
-before a dash for no cents, as in 1,200/- and 50.-; a number with a percent sign or a unit of UNITS, such as 50.2 kg;
-a number in parentheses, which is negative, and in which three digits after a comma are thousands, as in (1,234); an
-amount with its minus at the end, as in 1.234,56-; a time of day or a duration, such as 13:05, 1:05 pm or 45:10, as a
-number of hours, or of what else its first number counts, and the pace 4:30/km alike; a duration such as 2 days
-13:05:00 or P2DT13H5M, as a number of seconds; an interval, such as (0, 10], as the number where it begins; and
-degrees with a letter of the compass, such as 48.2082 N and 16\u00b022'30"W, which are negative in the south and in
-the west; a number with k, K, M or a word for its thousands, such as 8.7k, \u20ac110.5M, 2 million and 1.2 crore,
-where b, bn and m are read beside a currency only; two numbers with their units, such as 5 ft 11 in, 7 lb 4 oz, 8h 3m
-and 3 years 2 months, as a number of the first one; and a number after ~ or \u2248, which do not count.
+They are 1,234.50 and 1.234,50, where both marks occur; 1,234,567, 1'234'567 and 12,34,567; 1 234,50, and 1 234 beside a
+currency or a unit, since 600 123 456 alone may be a telephone number; a number beside a currency, a symbol or one of
+CODES, where three digits after a mark are thousands, as in $1,200 and 1.200.000 EUR, or before a dash for no cents, as
+in 1,200/- and 50.-; a number with a percent sign or a unit of UNITS, such as 50.2 kg; a number in parentheses, which is
+negative, and in which three digits after a comma are thousands, as in (1,234); an amount with its minus at the end, as
+in 1.234,56-; a time of day or a duration, such as 13:05, 1:05 pm or 45:10, as a number of hours, or of what else its
+first number counts, and the pace 4:30/km alike; a duration such as 2 days 13:05:00 or P2DT13H5M, as a number of
+seconds; an interval, such as (0, 10], as the number where it begins; and degrees with a letter of the compass, such as
+48.2082 N and 16\u00b022'30"W, which are negative in the south and in the west; a number with k, K, M or a word for its
+thousands, such as 8.7k, \u20ac110.5M, 2 million and 1.2 crore, where b, bn and m are read beside a currency only; two
+numbers with their units, such as 5 ft 11 in, 7 lb 4 oz, 8h 3m and 3 years 2 months, as a number of the first one; and a
+number after ~ or \u2248, which do not count.
 
 Digits of other scripts, such as \u0664\u0665 and those of full width, are read as these ones: `in_latin_digits`.
 """
@@ -42,7 +43,7 @@ CODES = (  # of currencies, in capitals
 _ALONE = "gmlshwvt"  # only after a blank, as 2h is rather a name
 _PLAIN = r"[0-9]+\.?[0-9]*|\.[0-9]+"
 _BOTH = r"[0-9]{1,3}(?:,[0-9]{3})+\.[0-9]+|[0-9]{1,3}(?:\.[0-9]{3})+,[0-9]+"
-_THOUSANDS = r"[0-9]{1,3}(?:,[0-9]{3}){2,}|[0-9]{1,3}(?:['\x{2019}\x{a0}\x{202f}\x{2009}][0-9]{3})+(?:[.,][0-9]+)?"
+_THOUSANDS = r"[0-9]{1,3}(?:,[0-9]{3}){2,}|[0-9]{1,3}(?:[ '\x{2019}\x{a0}\x{202f}\x{2009}][0-9]{3})+(?:[.,][0-9]+)?"
 _THOUSANDS += r"|[0-9]{1,2}(?:,[0-9]{2})+,[0-9]{3}(?:\.[0-9]+)?"  # lakhs
 _POINTS = r"[0-9]{1,3}(?:\.[0-9]{3}){2,}"  # beside a currency or a unit
 _ONE_MARK = r"[0-9]{1,3}[.,][0-9]{3}|[0-9]+,[0-9]{1,2}"  # beside a currency
@@ -104,6 +105,7 @@ _LATER = rf"[-{_MINUS}]|{_BLANK}(?:{_UNIT}|{_CURRENCY})|{_LONE}| ?[NSEW]|[kKmMbB
 # numbers by themselves or in such a form, whose decimal mark is a comma, with three digits after each point
 COMMA = rf"^\s*(?:{_ABOUT})?[-+({_MINUS}]{{0,2}}(?:{_CURRENCY}{_BLANK})?[-+({_MINUS}]{{0,2}}"
 COMMA += rf"(?:{_WITH_COMMA})(?:{_LATER})?\)?(?:{_BLANK}(?:%|{_CURRENCY}))?\s*$"
+NO_POINT = "\u2024"  # looks like a point, in texts that would be numbers if it were one, beside a decimal comma
 _CLOCK = re.compile(r"([0-9]{1,4})(?::([0-9]{2})(?::([0-9.]+))?(?:[^0-9:]*/.*)?)?(?: ?([apAP])\.?[mM]\.?)?")
 _DAYS = re.compile(r"([-+]?[0-9]+) days?,? ([-+]?)([0-9]{1,2}):([0-9]{2}):([0-9.]+)")
 _ISO = re.compile(r"(-?)P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:([\d.]+)S)?)?")
@@ -111,10 +113,11 @@ _START = re.compile(rf"[(\[]({_FLOAT}|-inf), +[^,]*[)\]]")
 _DEGREES = re.compile(rf"({_PART}) ?\xb0? ?(?:({_PART}) ?{_MINUTES} ?(?:({_PART}) ?{_SECONDS} ?)?)?([NSEW])")
 _MONEY = re.compile(_CURRENCY)
 _CAPITALS, _KNOWN = re.compile("(?<![A-Za-z])[A-Z]{3}(?![A-Za-z])"), {*CODES.split("|"), *map(str.upper, UNITS)}
-_AMOUNT = re.compile(r"[0-9.,'\u2019\u00a0\u202f\u2009]*[0-9.]")
+_AMOUNT = re.compile(r"\.?[0-9](?:[0-9.,' \u2019\u00a0\u202f\u2009]*[0-9.])?")
 _MAY_BE_TWO = re.compile(r"[0-9]+ ?[A-Za-z]+\.?,? ?[0-9]")
 _SIZE = re.compile(rf"[-+\u2212\u2013 \u00a0\u202f\u2009]*([0-9.,]+)(?:([kKmMbB]|[bm]n)|\s?({_WORDS})\.?)\s?")
 _POWERS = {"k": 3, "t": 3, "l": 5, "m": 6, "c": 7, "b": 9, "mrd": 9}
+_IN_GROUPS = re.compile(r"[-+\u2212\u2013]?[0-9]{1,3}(?: [0-9]{3})+[-\u2212\u2013]?")  # or rather a telephone number
 _LAST = re.compile(rf"{_NO_CENTS}(?=\s?(?:{_CURRENCY})?$)")
 _FULL_WIDTH = {0xFF01 + k: 0x21 + k for k in range(0x5E)} | {0xFFE1: 0xA3, 0xFFE5: 0xA5}
 _ZEROS = (
@@ -162,6 +165,8 @@ def number_of(text: str) -> float:
         return -size if degrees[4] in "SW" else size
     if text[0] in "~\u2248":
         return number_of(text[1:].strip())
+    if _IN_GROUPS.fullmatch(text):
+        return NAN
     for form, how_many in _COUNTED if _MAY_BE_TWO.match(text) else ():
         if two := form.fullmatch(text):
             return float(two[1]) + float(two[2]) / how_many
@@ -189,6 +194,6 @@ def number_of(text: str) -> float:
         amount = amount.replace(",", ".")
     else:
         amount = amount.replace(",", "")
-    value = float(re.sub("['\u2019\u00a0\u202f\u2009]", "", amount))
+    value = float(re.sub("[' \u2019\u00a0\u202f\u2009]", "", amount))
     minus = bare[: digits.start()] + bare[-1]
     return -value if negative or re.search("[-\u2212\u2013]", minus) else value

@@ -27,6 +27,7 @@ from dpfast.tables.drafts import (
     values_of,
     values_to_look_at,
 )
+from dpfast.tables.forms import NO_POINT
 from dpfast.tables.labels import missing_labels
 from dpfast.tables.naming import (
     NAMELESS,
@@ -54,7 +55,7 @@ _WITH_UNIT = re.compile(  # or a sign, or neither
 )
 _PAIR = re.compile(r"[0-9]+(?:[.,][0-9]+)?\s?[-/x\xd7:'\u2013\u2032\xb1]\s?[0-9]+(?:[.,][0-9]+)?[\"\u2033\u201d]?")
 _FRACTION = re.compile(r"(?<![\d.,])\d+[.,]\d+(?![\d.,])")  # and no address such as 10.0.0.1
-_POINTED = re.compile(r"[+-]?[0-9]*[?][0-9]+")  # a number with a point, as it is read from a file with a decimal comma
+_POINTED = re.compile(rf"[+-]?[0-9]*{NO_POINT}[0-9]+")  # a number with a point beside a decimal comma
 _CLOCK = re.compile(r"[0-9]{1,4}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?")
 _WITH_BLANKS = re.compile(r"(?=(.*\d){4})[\w+()/.-]+( [\w+()/.-]+){1,3}")  # a code such as +49 170 1234567
 _LONG_CODE = re.compile(r"[A-Z]?[0-9]{5,}[A-Z]?")
@@ -315,7 +316,7 @@ def _of_words(words, decimal, read):
     if decimal != "." and (pointed := [word for word in left if _POINTED.fullmatch(word)]):
         share = f"{len(pointed) / len(words):.0%} of the values"
         return (
-            f"holds numbers with a point, such as {pointed[0].replace('?', '.')!r}, and the decimal mark is "
+            f"holds numbers with a point, such as {pointed[0].replace(NO_POINT, '.')!r}, and the decimal mark is "
             f"{decimal!r}: {share} are read as words. Write them with {decimal!r} first"
         )
     if amount := _first(words, left, _AMOUNT):

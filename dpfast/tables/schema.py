@@ -100,6 +100,20 @@ class LabelOfModel(Label):
         return self.labels
 
 
+def number_names(columns: Iterable[Column]) -> set[str]:
+    """Return the names of columns whose cells may be numbers; those of others are only texts."""
+    return {
+        each.name
+        for each in columns
+        if isinstance(each, Numeric | Discovered) or (isinstance(each, Boolean) and each.values is None)
+    }
+
+
+def date_names(columns: Iterable[Column]) -> set[str]:
+    """Return the names of columns whose cells may be dates."""
+    return {each.name for each in columns if isinstance(each, Date | Discovered)}
+
+
 class Schema:
     """Declaration of a table; it is public and must not be read from private rows.
 

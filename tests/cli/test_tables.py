@@ -84,6 +84,42 @@ def test_what_the_schema_leaves_open_is_found(run, table, tmp_path):
     assert "(4.0, 1e-06)-DP" in result.stdout
 
 
+def test_a_draft_beside_a_decimal_comma_writes_words_and_labels_as_the_file_does(run, tmp_path, rng):
+    """Its classes were "1?0", which no row had, so that fit refused it; its values were words that no row had."""
+    path, schema, out = tmp_path / "t.csv", tmp_path / "t.toml", tmp_path / "m.json"
+    rows = ["x;version;dose;flag;day;y"]
+    for k in range(600):
+        cells = [
+            f"{k / 7:.2f}".replace(".", ","),
+            f"2.{k % 3}",
+            f"{k % 4},5 Tropfen",
+            f"{k % 2},0",
+            f"0{k % 3 + 1}/02/2020",
+        ]
+        rows.append(";".join([*cells, f"{k % 5 // 2}.0"]))
+    path.write_text("\n".join(rows))
+    options = ("--separator", ";", "--decimal", ",", "--dates", "dmy")
+    draft = run("schema", "draft", path, "--label", "y", *options)
+    schema.write_text(draft.stdout.replace(".unconfirmed", ""))
+    declared = Schema.from_file(schema)
+    assert declared.label.classes == ("0.0", "1.0", "2.0")
+    columns = {column.name: column for column in declared.columns}
+    assert columns["version"].values == ("2.0", "2.1", "2.2")
+    assert columns["dose"].values == ("0,5 Tropfen", "1,5 Tropfen", "2,5 Tropfen", "3,5 Tropfen")
+    assert {name: columns[name].kind for name in ("x", "flag", "day")} == {
+        "x": "numeric",
+        "flag": "boolean",
+        "day": "date",
+    }
+    assert run("schema", "check", path, schema, *options).exit_code == 0
+    fit = run("fit", path, "--schema", schema, "--epsilon", 12, "--seed", 1, *options, "--out", out)
+    assert fit.exit_code == 0, fit.stderr
+    assert run("score", out, path, "--epsilon", 9, "--by", "version=2.1,2.2").exit_code == 0
+    fit = run("fit", path, "--label", "y", "--epsilon", 12, "--seed", 1, *options, "--out", out)
+    assert "version" in fit.stdout
+    assert "?" not in "".join(dpfast.load(out).encoder_.schema_.columns[1].values)
+
+
 def test_predictions_know_columns_by_their_names_and_may_have_probabilities(run, refused, table, schema, tmp_path):
     out = tmp_path / "model.json"
     run("fit", table, "--schema", schema, "--epsilon", 4, "--seed", 1, "--out", out)

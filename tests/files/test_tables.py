@@ -186,7 +186,7 @@ def test_a_number_of_an_undeclared_column_has_the_decimal_mark_of_its_file(write
     assert np.array_equal(*codes)
     assert len(np.unique(codes[0], axis=0)) >= 6
     frame = read_frame(write("x;z\n1,5;a.b\n1.5;k.A.\n"), separator=";", decimal=",")
-    assert frame.to_pydict() == {"x": ["1.5", "1?5"], "z": ["a.b", "k.A."]}
+    assert frame.to_pydict() == {"x": ["1.5", "1\u20245"], "z": ["a.b", "k.A."]}
 
 
 @pytest.mark.parametrize("share", [1.0, 0.1])
@@ -365,7 +365,7 @@ def test_points_are_separators_of_thousands_if_the_comma_is_declared(write):
     _, codes, words = next(iter(encoded._stores[0][0].pick_cells(slice(None))))
     expected = number_codes(np.array([24357, -1234567, 1234.5, 0.5, 12]))
     assert [code for code in codes.tolist() if code < MISSING] == expected.tolist()
-    assert words == ["1?5"]
+    assert words == ["1\u20245"]
 
 
 def test_blanks_around_a_name_are_no_part_of_it_in_the_file_or_in_its_schema(tmp_path):

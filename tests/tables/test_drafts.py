@@ -104,6 +104,18 @@ def test_a_column_of_too_many_values_is_left_out():
     assert draft.ignore == ("id",)
 
 
+def test_numbers_and_dates_among_words_are_drafted_to_be_discovered_rather_than_left_out(rng):
+    """Such a column was left out in silence, however many numbers it had."""
+    prices = [f"{p:.2f}" if k % 5 else f"{p:.0f} bis 9999" for k, p in enumerate(rng.uniform(1, 9000, 4000))]
+    days = np.datetime64("2020-01-01") + rng.integers(0, 1200, 4000)
+    dates = [f"{day:%d/%m/%Y}" if k % 3 else f"{day}" for k, day in enumerate(days.astype(object))]
+    codes = [f"{k:04x}" for k in rng.permutation(4000) + 40000]
+    mixed = ["x" * (k % 3) + f"{price}" for k, price in enumerate(prices)]
+    schema = Schema.draft({"price": prices, "date": dates, "code": codes, "mixed": mixed, "y": ["a", "b"] * 2000}, "y")
+    assert [(column.name, column.kind) for column in schema.columns] == [("price", "discovered")]
+    assert schema.ignore == ("date", "code", "mixed")
+
+
 def test_a_draft_needs_its_label_and_rows(table):
     with pytest.raises(ValueError, match="there is no column 'sells'"):
         Schema.draft(table, "sells")
