@@ -318,13 +318,13 @@ def cache_results(function):
     @wraps(function)
     def answer(*arguments, **keywords):
         try:
-            return cached(_types_of((arguments, tuple(keywords.values()))), *arguments, **keywords)
+            return cached(_types_of((*arguments, *keywords.values())), *arguments, **keywords)
         except TypeError:  # what has no hash is refused by the function itself
             return function(*arguments, **keywords)
 
     return answer
 
 
-def _types_of(value):
-    """Return the type of a value, and for a tuple also those of its entries."""
-    return (type(value), *map(_types_of, value)) if isinstance(value, tuple) else type(value)
+def _types_of(values):
+    """Return the type of a tuple, and those of its entries."""
+    return type(values), *[_types_of(each) if isinstance(each, tuple) else type(each) for each in values]

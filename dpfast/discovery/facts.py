@@ -26,7 +26,7 @@ from dpfast.tables.cells import (
     survey_ends,
 )
 from dpfast.tables.columns import BINS, Category, Numeric
-from dpfast.tables.discovered import Discovered
+from dpfast.tables.discovered import Discovered, holds_words
 from dpfast.tables.schema import Schema
 
 MOST_WORDS = 250  # discovered for one column
@@ -73,12 +73,6 @@ def widest(schema: Schema, bins: int) -> list[CodeColumn]:
             text = isinstance(column, Discovered) and column.reads == "text"
             codes += [numbers, numbers, words] if text else [numbers]
     return codes
-
-
-def holds_words(column):
-    return bool(column.to_find) and (
-        isinstance(column, Category) or (isinstance(column, Discovered) and column.reads == "text")
-    )
 
 
 class ColumnFacts:
@@ -133,7 +127,7 @@ class ColumnFacts:
         others, wholes = noisy[:SURVEYED_NUMBERS].copy(), noisy[SURVEYED_NUMBERS:SURVEYED_DATES].copy()
         zero = SURVEYED_NUMBERS // 2
         wholes[zero], others[zero] = others[zero], 0.0
-        clear = Spread.clear(others, self._noise, ends).total > 0
+        clear = not self._typed_whole() and Spread.clear(others, self._noise, ends).total > 0
         if self._typed_whole() or (not clear and Spread.clear(wholes, self._noise, ends).total):
             return Part(wholes, self._noise, ends, _WHOLE, True)
         if not clear:

@@ -21,6 +21,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -29,11 +30,11 @@ from dpfast.accounting import Cost
 from dpfast.accounting.claims.noise import LARGEST_SCALE, changed_rows
 from dpfast.accounting.curves.opening import opening_moves, opening_threshold, survey_noise
 from dpfast.accounting.numbers import cache_results, decimal_above, exact, split
-from dpfast.discovery.facts import ColumnFacts, holds_words
+from dpfast.discovery.facts import ColumnFacts
 from dpfast.discovery.spread import LIKELY, NARROWABLE, SURE
 from dpfast.mechanisms.opening import OpeningHistogram
 from dpfast.tables.columns import BINS, Category
-from dpfast.tables.discovered import refuse_many
+from dpfast.tables.discovered import holds_words, refuse_many
 from dpfast.tables.schema import Schema
 from dpfast.tables.words import Counts
 
@@ -285,7 +286,7 @@ def discover(
     for each, counts in zip(counted, _look(encoding, cells, look, rng), strict=True):
         each.look(counts, look.deviation)
     discovered_rows = {each.column.name: each.rows_of_kinds() for each in columns}
-    unseen = {each.column.name: rows - each.rows_of_kinds() > OTHERS * each.noise() for each in columns}
+    unseen = {each.column.name: rows - discovered_rows[each.column.name] > OTHERS * each.noise() for each in columns}
     other = {
         name: round(min(max(1 - each / (rows or each), 0.0), 1.0), 4) * unseen[name] if each else 1.0
         for name, each in discovered_rows.items()
@@ -332,7 +333,6 @@ def _look(encoding, cells, look, rng):
 def _noisy(look, counts, rng):
     """Return noisy counts of columns, None for one without counts: one histogram."""
     present = [each for each in counts if each is not None]
-    noisy = iter(
-        np.split(look.codes(np.concatenate([*present, np.zeros(0, np.int64)]), rng), np.cumsum([*map(len, present)]))
-    )
-    return [None if each is None else next(noisy) for each in counts]
+    noisy = look.codes(np.concatenate([*present, np.zeros(0, np.int64)]), rng)
+    ends = iter(accumulate(map(len, present)))
+    return [None if each is None else noisy[(end := next(ends)) - len(each) : end] for each in counts]

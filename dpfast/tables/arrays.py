@@ -74,7 +74,7 @@ def is_frame(X: Any) -> bool:
     if is_dask(X) or is_spark(X) or is_stream(X):
         return False
     if hasattr(X, "iloc") and hasattr(X, "columns"):
-        named, dtypes = all(isinstance(name, str) for name in X.columns), [*X.dtypes]
+        named, dtypes = all(isinstance(name, str) for name in X.columns.tolist()), X.dtypes.tolist()
         array = not named and len({*dtypes}) == 1 and getattr(dtypes[0], "kind", "O") in "biuf"
         return not array and not (dtypes and all(hasattr(dtype, "fill_value") for dtype in dtypes))
     return hasattr(X, "__arrow_c_stream__") and hasattr(X, "columns")
@@ -82,8 +82,9 @@ def is_frame(X: Any) -> bool:
 
 def with_text_names(X: Any) -> Any:
     """Return a frame of pandas whose columns have numbers as names with the texts of these; others are unchanged."""
-    if hasattr(X, "iloc") and hasattr(X, "columns") and not all(isinstance(name, str) for name in X.columns):
-        return X.set_axis([str(name) for name in X.columns], axis=1)
+    if hasattr(X, "iloc") and hasattr(X, "columns"):
+        names = X.columns.tolist()
+        return X if all(isinstance(name, str) for name in names) else X.set_axis([*map(str, names)], axis=1)
     return X
 
 

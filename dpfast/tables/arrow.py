@@ -64,7 +64,7 @@ class Frame:
             self._table, self.names = table, list(table)
         elif hasattr(table, "iloc") and hasattr(table, "columns"):  # pandas: a column at a time, to name one at fault
             self._table = table = with_text_names(table)
-            self.names = list(table.columns)
+            self.names = table.columns.tolist()
         elif isinstance(table, pa.Table | pa.RecordBatch):
             self._table, self.names = table, table.column_names
         elif (streamed := _read_stream(table)) is not None:
@@ -156,7 +156,7 @@ class Frame:
             if pa.types.is_integer(kind) or pa.types.is_float32(kind) or pa.types.is_float64(kind):
                 return NumbersInPlace(lambda rows: numbers(name, _in_one_chunk(stored[rows]), marks), self.n)
         elif are_plain_numbers(stored) and stored.dtype.kind != "b":
-            values = np.asarray(stored)
+            values = _as_array(stored)
             return NumbersInPlace(lambda rows: _replace_marks(values[rows].astype(np.float64), marks), self.n)
         return None
 
@@ -164,17 +164,18 @@ class Frame:
         if isinstance(self._table, pa.Table | pa.RecordBatch):
             return self._table.column(name)
         if are_plain_numbers(values := self._table[name]):
-            return pa.array(np.asarray(values), from_pandas=nan_is_null)
+            return pa.array(_as_array(values), from_pandas=nan_is_null)
         values = without_byte_order(values)
         if isinstance(values, pa.Array | pa.ChunkedArray):
             return values
-        if hasattr(values, "sparse"):
+        dtype = getattr(values, "dtype", None)
+        if hasattr(dtype, "fill_value") and hasattr(values, "sparse"):  # in this order, as pandas makes the second one
             values = values.sparse.to_dense()
         if getattr(values, "ndim", 1) != 1:
             raise Fault(name, f"must be one-dimensional, got {values.ndim} dimensions")
         if _objects(values):
             return array_of(name, values)
-        categories = getattr(getattr(values, "dtype", None), "categories", None)
+        categories = getattr(dtype, "categories", None)
         if categories is not None and _objects(categories):
             array_of(name, categories)  # refuses several kinds
         if hasattr(storage := getattr(values, "array", None), "__arrow_array__"):
@@ -224,7 +225,9 @@ def header_of(table: Any) -> dict[str, pa.DataType]:
                 if are_plain_numbers(stored := frame.stored(name)):
                     types[dtype] = pa.from_numpy_dtype(dtype)
                 else:  # without rows, as the type follows from that of pandas
-                    types[dtype] = Frame({name: stored.iloc[:0]}).column(name).type
+                    storage: Any = getattr(stored, "array", None)
+                    rows = storage if hasattr(storage, "__arrow_array__") else stored.iloc
+                    types[dtype] = Frame({name: rows[:0]}).column(name).type
         return {name: types[dtype] for name, dtype in columns}
     if isinstance(table, Mapping):
         Frame(table)  # refuses columns of several lengths
@@ -245,6 +248,11 @@ def _read_stream(table: Any) -> pa.Table | None:
                 f"a column has a type that Arrow does not know; make it Int64 or Float64: {error}"
             ) from None
     return None
+
+
+def _as_array(values: Any) -> np.ndarray:
+    """Return an array or a series of plain numbers as an array, without a copy."""
+    return values if type(values) is np.ndarray else values.to_numpy()
 
 
 def _objects(values: Any) -> bool:
@@ -555,12 +563,12 @@ class CellStore:
                 local -= FIXED - 1
                 counts = np.bincount(local, rows, len(words) + 1)[1:].astype(np.int64)
                 numbers = self.words.append(words, counts)
-                if not np.array_equal(numbers, np.arange(len(words))):  # as they are for the first block
+                if (numbers != np.arange(len(words))).any():  # they are equal for the first block
                     is_word = codes >= FIXED
                     codes = codes.copy()
                     codes[is_word] = FIXED + numbers[local[is_word] - 1]
             if index is not None and len(index):
-                self._append(np.append(codes, MISSING), index)
+                self._append(np.concatenate([codes, [MISSING]]), index)
             elif len(codes) and index is None:
                 self._append(codes)
 
@@ -633,7 +641,7 @@ class NumbersInPlace:
     """
 
     def __init__(self, read: Callable[[slice], np.ndarray], n: int):
-        self._read, self._n, self.words = read, n, Words(ArrayStore)
+        self._read, self._n = read, n
 
     def blocks(self, size: int) -> Iterator[tuple[np.ndarray, int]]:
         """Yield the codes of at most so many rows at a time, with no decimal places, as `CellStore.blocks` does."""

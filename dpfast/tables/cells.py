@@ -259,8 +259,10 @@ def indices(index: pa.Array) -> np.ndarray:
 
 def all_numbers(array: pa.Array) -> np.ndarray | None:
     """Return texts as numbers if all of them are finite numbers or null, else None; their codes are the same."""
+    kinds, *_ = texts.kinds(*_text_buffers(array.slice(0, _GLANCE)), _MARKS)
+    if not {*kinds.tolist()} <= {texts.NUMBER, texts.MISSING}:  # a failing cast reads all texts, slowly
+        return None
     try:
-        array.slice(0, _GLANCE).cast(pa.float64())  # a failing cast reads all texts, slowly
         numbers = array.cast(pa.float64())
     except pa.ArrowInvalid:
         return None
@@ -277,19 +279,19 @@ def _distinct_cells(array: pa.Array) -> tuple[np.ndarray, list[str]]:
         codes[kinds == texts.DAY] = date_codes(days[kinds == texts.DAY].astype(np.float64))
     if some[texts.NUMBER]:
         of_kind = kinds == texts.NUMBER
-        codes[of_kind] = number_codes(_floats(array.filter(pa.array(of_kind)).cast(pa.float64())))
+        codes[of_kind] = number_codes(_floats(_picked(array, of_kind).cast(pa.float64())))
     if some[texts.FORM] or some[texts.NAMED]:
         numbers = kinds == texts.FORM
         if some[texts.NAMED]:
             of_kind = kinds == texts.NAMED
-            numbers[of_kind] = [*map(begins_with_money, array.filter(pa.array(of_kind)).to_pylist())]
+            numbers[of_kind] = [*map(begins_with_money, _picked(array, of_kind).to_pylist())]
         if numbers.any():
             _read(codes, array, numbers, _numbers_in_a_form)
         _read(codes, array, (codes == MISSING) & (kinds >= texts.NAMED), _dates_in_a_form)
     left = (codes == MISSING) & (kinds != texts.MISSING)
     if not left.any():
         return codes, []
-    words = (array if left.all() else array.filter(pa.array(left))).to_pylist()
+    words = _picked(array, left).to_pylist()
     found = _in_other_digits(words)
     place: dict[str, int] = {}
     codes[left] = [
@@ -321,7 +323,12 @@ def _text_buffers(array: pa.Array) -> tuple[np.ndarray, np.ndarray, np.ndarray |
 
 def _read(codes: np.ndarray, array: pa.Array, some: np.ndarray, read: Callable[[pa.Array], np.ndarray]) -> None:
     """Write the codes that a function gives for some of the texts."""
-    codes[some] = read(array.filter(pa.array(some)))
+    codes[some] = read(_picked(array, some))
+
+
+def _picked(array: pa.Array, some: np.ndarray) -> pa.Array:
+    """Return the texts that a mask picks."""
+    return array if some.all() else array.filter(pa.array(some))
 
 
 def _numbers_in_a_form(array: pa.Array) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,7 +17,7 @@ from dpfast.tables.cells import (
     last_codes,
     word_group,
 )
-from dpfast.tables.columns import Column, distinct, is_number, rising
+from dpfast.tables.columns import Category, Column, distinct, is_number, rising
 
 READS = ("number", "integer", "date", "text")  # what the type of a column may be
 MOST_COLUMNS = 1 << 14  # discovered in one table: the counts of each column take 33 kB
@@ -97,6 +98,10 @@ class Discovered(Column):
         self._set(ends, tuple(map(float, between)))
 
     def code_columns(self) -> tuple[CodeColumn, ...]:
+        return self._code_columns
+
+    @cached_property
+    def _code_columns(self):
         if self.cells is None:
             self._refuse("its cells must be found first")
         codes, several = [], sum(part is not None for part in (self.numbers, self.dates, self.values)) > 1
@@ -122,6 +127,13 @@ def refuse_many(columns: int) -> None:
             f"at most {MOST_COLUMNS:,} columns can be discovered, got {columns:,}: declare columns in a schema, or "
             "leave them out"
         )
+
+
+def holds_words(column: Column) -> bool:
+    """Return whether a column has words to discover, by what is declared of it and by its type."""
+    return bool(column.to_find) and (
+        isinstance(column, Category) or (isinstance(column, Discovered) and column.reads == "text")
+    )
 
 
 def codes_by_facts(column: CodeColumn) -> tuple[Runs, Callable | None]:

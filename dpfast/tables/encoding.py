@@ -36,7 +36,7 @@ from dpfast.tables.cells import SURVEYED, CodeColumn, date_codes, last_numbers, 
 from dpfast.tables.classes import class_numbers
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.columns import Boolean, Category, Date, Numeric, coder, refuse_lacking, text_of
-from dpfast.tables.discovered import Discovered, codes_by_facts, places_of
+from dpfast.tables.discovered import Discovered, codes_by_facts, holds_words, places_of
 from dpfast.tables.label_columns import LabelColumn
 from dpfast.tables.labels import Labels, column_of_cells, missing_labels, number_labels
 from dpfast.tables.objects import Fault
@@ -278,7 +278,7 @@ class Encoding:
 
     @staticmethod
     def _words(column, stores):
-        if not column.to_find or isinstance(column, Numeric):
+        if not holds_words(column):
             return Counter()
         return stores[0].words.counts() if isinstance(column, Discovered) else tally(*stores[0].read_all())
 

@@ -15,7 +15,7 @@ def _m(name, file, old, new, tests):
 
 
 MUTANTS = [
-    _m("cached: draws are taken for sums of the same numbers", "numbers", "(type(value), *map(_types_of, value)) if isinstance(value, tuple) else type(value)", "type(value)", "accounting/test_bill.py"),
+    _m("cached: draws are taken for sums of the same numbers", "numbers", "*[_types_of(each) if isinstance(each, tuple) else type(each) for each in values]", "*map(type, values)", "accounting/test_bill.py"),
     _m("selection: delta of one run", "curves/selection", "if runs * float(each)", "if float(each)", "accounting/test_selection.py"),
     _m("selection: the price of one look, not two", "curves/selection", "return 2 * math.log(", "return math.log(", "accounting/test_selection.py"),
     _m("point functions: group privacy forgotten", "papers/lower_bounds", "growth *= math.exp(min(epsilon, 600.0))", "growth *= 1.0", "accounting/test_lower_bounds.py"),
@@ -67,7 +67,7 @@ MUTANTS = [
     _m("largest: what does not fit", "curves/searches", "_last(lambda x: _gap(value(x), most), _BITS, _index(near, _BITS)), _BITS)",
        "_last(lambda x: _gap(value(x), most), _BITS, _index(near, _BITS)) + 1, _BITS)", f"{_ZCDP} {_WINNOW}"),
     _m("least: what does not fit", "curves/searches", "beyond) + 1, _BITS)", "beyond), _BITS)", f"{_ZCDP} {_GAUSS}"),
-    _m("remembered: types are one", "numbers", "cached(_types_of((arguments, tuple(keywords.values()))), ", "cached(None, ",
+    _m("remembered: types are one", "numbers", "cached(_types_of((*arguments, *keywords.values())), ", "cached(None, ",
        "accounting/test_checks.py"),
     _m("sparse sample: delta / k is delta", "curves/sparse_sample", "delta / k * (1 - _SLACK) if k > 1 else delta", "delta", _SPARSE),
     _m("sparse sample: delta / 2 is delta", "curves/sparse_sample", "(1 + _SLACK), delta / 2, t, 1)",
