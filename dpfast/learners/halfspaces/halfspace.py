@@ -279,7 +279,8 @@ class HalfspaceClassifier(PrivateClassifier, name="halfspace"):
                 if trees and not depth and len(state.interactions) >= SEEN:
                     depth = depth_of(n, task.epsilon, task.delta, trees)
             if depth and k == planting:
-                state.plant(trees, depth, deviation, left, np.random.Generator(np.random.Philox(key=run.key())))
+                hasty = bool(state.interactions) or not joins
+                state.plant(trees, depth, deviation, left, np.random.Generator(np.random.Philox(key=run.key())), hasty)
             total = state.image.entries(rows.sum(*state.question()))
             state.descent.add(run.release("rounds", total) / image.reach)
         if image.by_middle:

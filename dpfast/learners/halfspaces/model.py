@@ -40,6 +40,7 @@ more. If the rounds have removed most of the noise, the root is about 1.
 
 import math
 from fractions import Fraction
+from functools import partial
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -211,15 +212,19 @@ class HalfspaceState:
             self.interactions = tuple(interactions)
             self._extend(self.image.with_pairs(interactions), deviation, n_rounds)
 
-    def plant(self, trees, depth, deviation, n_rounds, rng):
-        """Draw so many trees from the releases so far, and add them to the model for so many further rounds."""
+    def plant(self, trees, depth, deviation, n_rounds, rng, hasty):
+        """Draw so many trees from the releases so far, and add them to the model for so many further rounds.
+
+        `hasty` is whether leaves may have larger rates than other entries: `DescentOfLeaves`.
+        """
         coef, _, _ = self.image.linear(self.descent.coefficients())
         pairs = [pair.columns for pair in self.interactions]
         grown = grow(self.image.opening, coef, trees, depth, rng, pairs)
         if grown is not None:
             self.forest, shares = grown
             leaf = weight(max(self.image.square, 0.0), trees)
-            self._extend(self.image.with_leaves(self.forest, shares, leaf), deviation, n_rounds, DescentOfLeaves)
+            kind = partial(DescentOfLeaves, hasty=hasty)
+            self._extend(self.image.with_leaves(self.forest, shares, leaf), deviation, n_rounds, kind)
 
     def _extend(self, image, deviation, n_rounds, kind=DescentByGroup):
         """Continue with an image that has further columns before the intercept."""

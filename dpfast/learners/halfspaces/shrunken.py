@@ -40,7 +40,9 @@ coefficients have other variances.
 agree. A row has one small entry in each tree, among many, so the loss is curved less along leaves than along columns.
 Their rate is up to _HASTE times that of other entries, but goes at most half as far as the number of rows allows, and
 at most _BOLDER times as far as noise does. All trees are drawn in the same way, so the variance of one is close to that
-of all, which count as _ALIKE further leaves: a tree is not kept because its own noise is large by chance.
+of all, which count as _ALIKE further leaves: a tree is not kept because its own noise is large by chance. If pairs of
+columns were looked for and none was found, columns say little together, and larger rates would add more noise than
+signal: leaves then have the rates of other entries, as `hasty` tells.
 
 **Falling rates.** Noise added early is mostly taken back, and noise added late is not. So the rates of codes fall, by
 the same amount in each round and to a half in the last one. That changes how much noise is left by more than it changes
@@ -287,11 +289,12 @@ class DescentOfLeaves(DescentByGroup):
 
     _alike = _ALIKE
 
-    def __init__(self, *public):
+    def __init__(self, *public, hasty):
         super().__init__(*public)
         faster = min(self._far / 2, _BOLDER * self._limit) / self._fastest
-        self._fastest *= min(max(1.0, faster), _HASTE)
-        self._rate = self._fastest
+        if hasty:
+            self._fastest *= min(max(1.0, faster), _HASTE)
+            self._rate = self._fastest
 
 
 class JoinedDescent:

@@ -47,8 +47,8 @@ from dpfast.kernels.own import frozen
 
 MOST_TREES, DEEPEST = 1000, 6
 BEFORE = Fraction(15, 100), Fraction(30, 100)  # share of the rounds before trees are drawn, without and with pairs
-CLEAR = 1_000_000  # the least n mu at which trees are drawn as soon as pairs are chosen
-_TREES = (-math.inf, 100), (CLEAR, 200)  # for trees="auto", from n mu on; with more than two classes, the first
+CLEAR = 10_000_000  # the least n mu at which trees are drawn as soon as pairs are chosen
+_TREES = (-math.inf, 100), (1_000_000, 200)  # for trees="auto", from n mu on; with more than two classes, the first
 ENOUGH = 10_000  # of `signal`, for trees that are "auto"
 _EACH = 72  # and for each code that rows have, which may be a signal of its own that trees take noise from
 _MOST_EACH = 20  # codes of a column of numbers: its image has few entries

@@ -269,16 +269,20 @@ def test_few_rows_have_trees_if_several_pairs_were_found(belong, planted, rng):
     assert (model.trees_ is not None) == planted
 
 
-@pytest.mark.parametrize(("chosen", "epsilon", "rounds"), [(True, 2.0, 14), (False, 2.0, 17), (True, 1e5, 17)])
-def test_trees_wait_after_pairs_only_if_some_are_chosen_and_terms_are_noisy(chosen, epsilon, rounds, rng, monkeypatch):
+@pytest.mark.parametrize(("chosen", "epsilon", "rounds"), [(True, 2.0, 14), (False, 2.0, 17), (True, 1e7, 17)])
+def test_trees_wait_after_pairs_if_some_are_chosen_and_terms_are_noisy_and_are_slower_if_none_is(
+    chosen, epsilon, rounds, rng, monkeypatch
+):
     table, labels = exclusive(rng, 3000)
     if not chosen:
         monkeypatch.setattr(ColumnPairs, "choose", lambda self, total, limit, run: [])
     left, plant = [], HalfspaceState.plant
-    monkeypatch.setattr(HalfspaceState, "plant", lambda self, *given: left.append(given[3]) or plant(self, *given))
+    monkeypatch.setattr(
+        HalfspaceState, "plant", lambda self, *given: left.append((given[3], given[5])) or plant(self, *given)
+    )
     model = dpfast.HalfspaceClassifier(epsilon, n_rounds=20, interactions=2, trees=5, random_state=0)
     assert bool(model.fit(table, labels, classes=[0, 1]).interactions_) == chosen
-    assert left == [rounds]
+    assert left == [(rounds, chosen)]
 
 
 def test_pairs_of_many_classes(rng):

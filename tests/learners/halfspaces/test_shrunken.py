@@ -228,14 +228,15 @@ def test_without_a_group_or_with_more_columns_a_mixed_descent_has_the_shares_of_
 )
 def test_leaves_are_up_to_twice_as_fast_where_rows_and_noise_allow_it(deviation, n, faster):
     public = np.repeat(np.arange(4), 16), 2, deviation, n, 100, 128.0, 1.0, 1.0, np.full(64, 0.001), 1.0
-    columns, leaves = DescentByGroup(*public), DescentOfLeaves(*public)
+    columns, leaves = DescentByGroup(*public), DescentOfLeaves(*public, hasty=True)
     assert leaves._rate / columns._rate == pytest.approx(faster)
     assert leaves._lasting == columns._lasting
+    assert DescentOfLeaves(*public, hasty=False)._rate == columns._rate
 
 
 def test_trees_are_shrunk_nearly_together_and_other_groups_by_themselves(rng):
     public = np.repeat(np.arange(50), 16), 2, 100.0, 1e4, 40, 128.0, 1.0, 1.0, np.full(800, 0.001), 1.0
-    columns, leaves = DescentByGroup(*public), DescentOfLeaves(*public)
+    columns, leaves = DescentByGroup(*public), DescentOfLeaves(*public, hasty=True)
     for _ in range(40):
         noise = rng.normal(scale=100.0, size=(800, 1))
         columns.add(noise)
