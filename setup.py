@@ -83,7 +83,7 @@ KERNELS = {  # dpfast/kernels/<name>.pyx over these of csrc/
     "bins": ["bins", "dpf_cpu"],
     "grid": ["grid", "dpf_cpu"],
     "reals": ["reals", "dpf_cpu"],
-    "integer_matrix": ["integer_matrix"],
+    "integer_matrix": ["integer_matrix", "dpf_cpu"],
     "descent": ["descent", "dpf_cpu"],
     "multiplicative_weights": ["multiplicative_weights", "draw", "dpf_cpu"],
     "net": ["net", "dpf_cpu"],

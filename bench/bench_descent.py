@@ -21,14 +21,14 @@ def state():
 
 def by_kernel(groups, sums, velocity, total, rates, curved):
     velocity, total = velocity.copy(), total.copy()
-    signal, kept = groups.shrink(groups.squares(total), rates, 0.8, 10.0)
+    signal, _, kept = groups.shrink(total, rates, 0.8, 10.0)
     rate = groups.times(rates, curved, signal[:, 0], **LIMITS)
     groups.move(sums, rate, 0.9, 0.1, velocity, total)
     return velocity, total, kept
 
 
 def by_arrays(members, group, tells, sums, velocity, total, rates, curved):
-    signal, kept = twin.shrink(members, tells, twin.squares(group, GROUPS, total), rates, 0.8, 10.0)
+    signal, _, kept = twin.shrink(group, members, tells, total, rates, 0.8, 10.0)
     rate = twin.times(rates, curved, signal[:, 0], **LIMITS)
     return *twin.move(group, sums, rate, 0.9, 0.1, velocity, total), kept
 

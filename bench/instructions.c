@@ -696,7 +696,7 @@ static void descent_move(bool measuring) {
     static uint32_t *group;
     if (measuring) {
         dpf_descent_move(sum, group, rate, ENTRIES, 1, 0.9, 0.1, velocity, total);
-        dpf_descent_squares(total, group, ENTRIES, 1, square);
+        dpf_descent_squares(total, group, GROUPS, ENTRIES, 1, square);
         return;
     }
     sum = reals_below(ENTRIES, 3), velocity = reals_below(ENTRIES, 2), total = reals_below(ENTRIES, 9);
@@ -708,7 +708,7 @@ static void descent_shrink(bool measuring) {
     static uint8_t *tells;
     if (measuring) {
         const dpf_descent_limits limits = {1e-6, 2, 1.2, 3, 0.5, 32, 0.7, 0.25};
-        dpf_descent_shrink(square, members, noise, tells, GROUPS, 1, 10, signal, kept);
+        dpf_descent_shrink(square, members, noise, tells, GROUPS, 1, 0.8, 10, signal, kept);
         dpf_descent_times(noise, curved, signal, GROUPS, &limits, times);
         return;
     }

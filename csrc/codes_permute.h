@@ -82,26 +82,33 @@ WIDE void add_up(size_t rows, tallies *DPF_RESTRICT tally, int32_t *DPF_RESTRICT
 
 WIDE size_t table_size(uint32_t size) { return size <= 64 ? 64 : size <= 128 ? 128 : 256; }
 
+/* The planes of `size` entries of a column, zeros up to `room`, and its least entry; false if three bytes do not hold an
+ * entry less the least. */
+WIDE bool split_column(const int32_t *entry, size_t size, size_t room, uint8_t *DPF_RESTRICT plane, int32_t *least) {
+    int32_t low = entry[0], high = entry[0];
+    for (size_t v = 0; v < size; v++) low = entry[v] < low ? entry[v] : low, high = entry[v] > high ? entry[v] : high;
+    *least = low;
+    for (size_t l = 0; l < PLANES; l++) {
+        memset(plane + l * room + size, 0, room - size);
+        for (size_t v = 0; v < size; v++)
+            plane[l * room + v] = (uint8_t)(((uint32_t)entry[v] - (uint32_t)low) >> (8 * l));
+    }
+    return (int64_t)high - low < 1 << 24;
+}
+
 /* The planes of all columns of bytes, one after another, for entries that are k apart, and the sum of their least ones;
  * false if three bytes do not hold an entry less its column's least. */
 WIDE bool split(const dpf_codes *codes, const int32_t *table, size_t k, uint8_t *DPF_RESTRICT plane,
                 int32_t *least_sum) {
+    int32_t held[256], least = 0;
     *least_sum = 0;
     for (size_t j = 0; j < codes->p; j++) {
         const int32_t *entry = table + codes->offset[j] * k;
-        int32_t least = entry[0], most = entry[0];
+        const size_t size = codes->size[j], room = table_size(codes->size[j]);
         if (codes->wide[j]) continue;
-        for (size_t v = 1; v < codes->size[j]; v++) {
-            least = entry[v * k] < least ? entry[v * k] : least;
-            most = entry[v * k] > most ? entry[v * k] : most;
-        }
-        if ((int64_t)most - least >= 1 << 24) return false;
-        const size_t size = table_size(codes->size[j]);
-        memset(plane, 0, PLANES * size);
-        for (size_t l = 0; l < PLANES; l++)
-            for (size_t v = 0; v < codes->size[j]; v++)
-                plane[l * size + v] = (uint8_t)((entry[v * k] - least) >> (8 * l));
-        plane += PLANES * size;
+        for (size_t v = 0; v < size && k > 1; v++) held[v] = entry[v * k];
+        if (!split_column(k > 1 ? held : entry, size, room, plane, &least)) return false;
+        plane += PLANES * room;
         *least_sum += least;
     }
     return true;

@@ -16,9 +16,12 @@ cdef extern from "descent.h" nogil:
                            const dpf_descent_limits *limits, double *times)
     void dpf_descent_move(const double *sum, const uint32_t *group, const double *rate, size_t m, size_t k,
                           double lasting, double fresh, double *velocity, double *total)
-    void dpf_descent_squares(const double *total, const uint32_t *group, size_t m, size_t k, double *square)
+    void dpf_descent_squares(const double *total, const uint32_t *group, size_t groups, size_t m, size_t k,
+                             double *square)
     void dpf_descent_shrink(const double *square, const double *members, const double *noise, const uint8_t *tells,
-                            size_t groups, size_t k, double prior, double *signal, double *kept)
+                            size_t groups, size_t k, double late, double prior, double *signal, double *kept)
+    void dpf_descent_keep(const double *total, const uint32_t *group, const double *kept, size_t m, size_t k,
+                          double *out)
 
 dpf_cpu_share(shared_level())
 
@@ -56,7 +59,7 @@ cdef class Groups:
 
     def move(self, const double[:, ::1] sums, const double[::1] rate, double lasting, double fresh,
              double[:, ::1] velocity, double[:, ::1] total):
-        """Make a step along noisy sums: velocity and total are changed in place.
+        """Make a step along noisy sums, of k > 1 less their mean over a row: velocity and total are changed in place.
 
         Parameters
         ----------
@@ -81,30 +84,12 @@ cdef class Groups:
             dpf_descent_move(&sums[0, 0], &self.of_row[0], &rate[0], m, k, lasting, fresh, &velocity[0, 0],
                              &total[0, 0])
 
-    def squares(self, const double[:, ::1] total):
-        """Return the sums of the squares of coefficients by group, in their order: float64, shape (groups, k).
+    def shrink(self, const double[:, ::1] total, const double[::1] noise, double late, double prior):
+        """Return what is kept of coefficients, given the noise in them.
 
         Parameters
         ----------
         total : ndarray of float64, shape (m, k)
-        """
-        cdef size_t m = self.of_row.shape[0], k = total.shape[1]
-        self._check_rows("total", total.shape[0], total.shape[1], k)
-        out = np.zeros((self.telling.shape[0], k))
-        cdef double[:, ::1] square = out
-        if m and k:
-            aligned(&total[0, 0], sizeof(double))
-            with nogil:
-                dpf_descent_squares(&total[0, 0], &self.of_row[0], m, k, &square[0, 0])
-        return out
-
-    def shrink(self, const double[:, ::1] squares, const double[::1] noise, double late, double prior):
-        """Return the variance of each group but the last without noise, and the share that each group keeps.
-
-        Parameters
-        ----------
-        squares : ndarray of float64, shape (groups, k)
-            As `squares` returns them.
         noise : ndarray of float64, shape (groups,)
             The variance of the noise in a coefficient.
         late : float
@@ -115,29 +100,31 @@ cdef class Groups:
         Returns
         -------
         signal : ndarray of float64, shape (groups - 1, k)
+            The variance of each group but the last without noise.
         kept : ndarray of float64, shape (groups, k)
-            The last group keeps 1 - noise / max(squares, noise).
+            The share that each group keeps; the last one keeps 1 - noise / max(its squares, noise).
+        shrunken : ndarray of float64, shape (m, k)
+            The coefficients times the share of their group.
         """
-        cdef size_t groups = self.telling.shape[0], k = squares.shape[1], c
-        if <size_t>squares.shape[0] != groups:
-            raise ValueError(f"squares must have {groups} rows, got {squares.shape[0]}")
+        cdef size_t groups = self.telling.shape[0], m = self.of_row.shape[0], k = total.shape[1]
+        self._check_rows("total", total.shape[0], k, k)
         self._check_groups("noise", noise.shape[0])
-        out, kept = np.empty((groups - 1, k)), np.empty((groups, k))
-        cdef double[:, ::1] signal = out, share = kept
-        cdef double last = noise[groups - 1], most
-        scaled = late * np.asarray(noise)
-        cdef const double[::1] of_group = scaled
+        signal, kept, shrunken = np.empty((groups - 1, k)), np.empty((groups, k)), np.empty((m, k))
+        cdef double[:, ::1] square = np.empty((groups, k)), own = signal, share = kept, out = shrunken
         if k == 0:
-            return out, kept
-        aligned(&squares[0, 0], sizeof(double))
+            return signal, kept, shrunken
+        cdef const double *coefficient = &total[0, 0] if m else NULL
+        cdef const uint32_t *of_row = &self.of_row[0] if m else NULL
+        cdef double *found = &own[0, 0] if groups > 1 else NULL
+        aligned(coefficient, sizeof(double))
+        aligned(&noise[0], sizeof(double))
         with nogil:
-            if groups > 1:
-                dpf_descent_shrink(&squares[0, 0], &self.size[0], &of_group[0], &self.telling[0], groups - 1, k, prior,
-                                   &signal[0, 0], &share[0, 0])
-            for c in range(k):
-                most = squares[groups - 1, c]
-                share[groups - 1, c] = 1 - last / (most if most > last else last)
-        return out, kept
+            dpf_descent_squares(coefficient, of_row, groups, m, k, &square[0, 0])
+            dpf_descent_shrink(&square[0, 0], &self.size[0], &noise[0], &self.telling[0], groups, k, late, prior, found,
+                               &share[0, 0])
+            if m:
+                dpf_descent_keep(coefficient, of_row, &share[0, 0], m, k, &out[0, 0])
+        return signal, kept, shrunken
 
     def times(self, const double[::1] rates, const double[::1] curved, const double[::1] signal, double little,
               double sampled, double usual, double slope, double steep, double most, double share, double least):

@@ -5,6 +5,7 @@ from dpfast.kernels.own import own, own_indices
 
 from libc.stdint cimport int32_t, int64_t
 from dpfast.kernels.arrays cimport aligned, csr
+from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
 
 
 cdef extern from "integer_matrix.h" nogil:
@@ -16,6 +17,8 @@ cdef extern from "integer_matrix.h" nogil:
         size_t rows
     void dpf_integer_matrix_products(const dpf_integer_matrix *matrix, const double *w, size_t k, double *out)
     void dpf_integer_matrix_add(const dpf_integer_matrix *matrix, const int64_t *weight, size_t k, int64_t *out)
+
+dpf_cpu_share(shared_level())
 
 
 cdef class IntegerMatrix:

@@ -118,7 +118,15 @@ def dot(x, y):
     ----------
     x, y : array_like of float, shape (n,)
     """
-    return float(products(_doubles(x)[np.newaxis], y)[0])
+    cdef const double[::1] a = _doubles(x), b = _doubles(y)
+    cdef size_t d = a.shape[0]
+    cdef double product = 0
+    if a.shape[0] != b.shape[0]:
+        raise ValueError(f"x and y must have one length, got {a.shape[0]} and {b.shape[0]}")
+    if d:
+        with nogil:
+            dpf_reals_products(&a[0], 1, d, &b[0], &product)
+    return product
 
 
 def norm(x):

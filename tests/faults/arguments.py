@@ -70,7 +70,7 @@ def plain(fuzz):
     call(grid.of_columns, np.ones((3, 1)), np.array([0, 2, 3]))
     groups = call(descent.Groups, np.array([0, 0, 1]), np.array([True, False]))
     call(groups.move, np.ones((3, 1)), np.ones(2), 0.5, 0.5, np.zeros((3, 1)), np.zeros((3, 1)))
-    call(groups.shrink, call(groups.squares, np.ones((3, 1))), np.ones(2), 0.8, 10.0)
+    call(groups.shrink, np.ones((3, 1)), np.ones(2), 0.8, 10.0)
     call(groups.times, np.ones(2), np.ones(1), np.ones(1), 1e-6, 2.0, 1.2, 3.0, 0.5, 32.0, 0.7, 1.0)
     matrix = call(integer_matrix.IntegerMatrix, np.array([0, 1]), np.array([2]), np.ones(1), 3)
     call(matrix.products, np.ones((3, 1)))

@@ -70,7 +70,9 @@ COPIED = {  # calls with an array that is checked and then followed
     "codes.Columns": lambda f: codes.counts(codes.Columns([f(ONES.view("u1"))], [2]), np.zeros(3, "u1"), 1),
     "codes.counts": lambda f: codes.counts(codes.Columns([ONES.view("u1")], [2]), f(ONES.view("u1")), 2),
     "codes.matches": lambda f: codes.matches(codes.Columns([ONES.view("u1")], [2]), f(np.array([[0, 0, 1]]))),
-    "descent.Groups": lambda f: descent.Groups(f(np.array([0, 1, 1])), np.ones(2)).squares(np.ones((3, 1))),
+    "descent.Groups": lambda f: descent.Groups(f(np.array([0, 1, 1])), np.ones(2)).shrink(
+        np.ones((3, 1)), np.ones(2), 0.8, 10.0
+    ),
     "draw.below": lambda f: draw.below(f(np.array([3, 5])), np.random.default_rng(0)),
     "grid.of_columns": lambda f: grid.of_columns(np.ones((3, 1)), f(np.array([0, 1, 3]))),
     "integer_matrix.IntegerMatrix": lambda f: integer_matrix.IntegerMatrix(

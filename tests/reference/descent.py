@@ -6,17 +6,22 @@ from dpfast.kernels import reals
 
 
 def move(group, sums, rate, lasting, fresh, velocity, total):
-    """The velocity and the total after a step."""
+    """The velocity and the total after a step along sums, of several entries less their mean over a row."""
+    if sums.shape[1] > 1:
+        sums = sums - sum(sums.T)[:, np.newaxis] / sums.shape[1]
     velocity = velocity * lasting + (fresh * rate)[group, np.newaxis] * sums
     return velocity, total + velocity
 
 
-def squares(group, groups, total):
-    return np.stack([np.bincount(group, column, groups) for column in np.square(total).T], axis=1)
+def shrink(group, members, tells, total, noise, late, prior):
+    """The variance of each group but the last without noise, what each keeps, and what is kept of the total."""
+    squares = np.stack([np.bincount(group, column, len(members)) for column in np.square(total).T], axis=1)
+    signal, kept = shares(members, tells, squares, noise, late, prior)
+    return signal, kept, total * kept[group]
 
 
-def shrink(members, tells, squares, noise, late, prior):
-    """The variance of each group but the last without noise, and what each keeps."""
+def shares(members, tells, squares, noise, late, prior):
+    """The variance of each group but the last without noise, and what each keeps, by the squares of groups."""
     k, last = squares.shape[1], noise[-1]
     noise, members = (late * noise)[:-1, np.newaxis], members[:-1, np.newaxis]
     telling = tells[:-1].astype(bool)

@@ -269,8 +269,7 @@ class CodeImage(CodeShape):
         """Return the sum of the images on the grid, from sums of residuals by code: int64, shape (size, columns)."""
         residuals = np.add.reduce(total[: self._rows.sizes[0]])
         out = np.empty((self.size, len(residuals)), np.int64)
-        out[: self.pairs_at] = self._matrix.sums(total)
-        out[: self.pairs_at] -= self._mean[:, np.newaxis] * residuals
+        np.subtract(self._matrix.sums(total), self._mean[:, np.newaxis] * residuals, out=out[: self.pairs_at])
         out[self.pairs_at :] = self._top * residuals
         return out
 
@@ -278,8 +277,7 @@ class CodeImage(CodeShape):
         """Return <u, image> as coefficients of codes (codes, columns), an intercept (columns,) and a constant."""
         w = u[: self.pairs_at] / _RADIUS
         top = self._top * np.add.reduce(u[self.pairs_at :]) / _RADIUS
-        mean = np.array([reals.dot(self._real_mean, column) for column in w.T])
-        return self._matrix.products(w), top - mean, 0.0
+        return self._matrix.products(w), top - reals.products(w.T, self._real_mean), 0.0
 
     def deviations(self, noise):
         """Return the noise of coefficients of codes minus their mean over the column: shape (codes, columns).

@@ -66,7 +66,6 @@ _PRIOR = 10
 _TURNED = 5.0  # steps are too long if a sum points against the last one by so many deviations of the noise
 _GROWTH = 1.05  # of the rate, if a sum points along the last one by as many
 _LITTLE = 1e-6
-_WIDE = 1 << 12  # more terms of one group take less time to be added in lanes than one after another
 _LATE = 0.8  # the model is the mean over the rounds after this share of them; its noise is about that of this share
 _USUAL, _MOST_TIMES = 1.2, 32.0  # the variance of coefficients that needs no larger rate, and the largest factor
 _SAMPLED = 2.0  # k: the variance of a sum of residuals because rows are drawn, over its curvature
@@ -159,7 +158,7 @@ class ShrunkenDescent:
     def add(self, noisy):
         """Make a step along a noisy sum, for rows of norm 1: float64, shape (size, columns).
 
-        The residuals of more than two classes add up to 0, so the sum of the noise over the classes is subtracted.
+        The residuals of more than two classes add up to 0, so the mean of the noise over the classes is subtracted.
         """
         rate = self._next_rate(noisy) * self._times()
         square = np.square(rate) * self._own
@@ -169,9 +168,8 @@ class ShrunkenDescent:
             square = self._beside_factors(square)
             self._by_share = self._by_share + square * self._shares
             self._by_square = self._by_square + square * np.square(self._shares)
-        apart = noisy if self._columns == 1 else noisy - noisy.mean(axis=1, keepdims=True)
         lasting = min(self._lasting, self.used / (self.used + _STARTING))
-        self._groups.move(apart, rate[:, 0], lasting, 1 - self._lasting, self._velocity, self._total)
+        self._groups.move(noisy, rate[:, 0], lasting, 1 - self._lasting, self._velocity, self._total)
         self._shrink()
         if self.used > _LATE * self._rounds:
             self._late += self._shrunken
@@ -212,22 +210,14 @@ class ShrunkenDescent:
         `_signal` is the variance of each group without noise.
         """
         noise = self._noise[:, 0]
-        self._signal, factors = self._groups.shrink(self._squares(), noise, _LATE, self._alike)
+        self._signal, self._factors, self._shrunken = self._groups.shrink(self._total, noise, _LATE, self._alike)
         if self._mixture is not None:
             noise_of_first = _LATE * noise[0]
             shares = self._mixture.shares(
                 np.square(self._total[: self._shrunk]) / noise_of_first, self._signal[0] / noise_of_first
             )
-            factors = np.append(shares, factors[-1:], axis=0)
-        self._factors, self._shrunken = factors, self._total * self._each(factors)
-
-    def _squares(self):
-        """Return the sums of the squares of each group, last that of the intercept: the same bits on every machine."""
-        if len(self._total) <= _WIDE or self._count > 1:
-            return self._groups.squares(self._total)
-        squared = np.square(self._total)
-        parts = [squared[: self._shrunk], squared[self._shrunk :]]
-        return np.array([[reals.sum(column) for column in part.T] for part in parts])
+            self._factors = np.append(shares, self._factors[-1:], axis=0)
+            self._shrunken = self._total * self._each(self._factors)
 
     def _each(self, of_groups):
         """Return the entry of its group for each coefficient; in a mixture each coefficient has its own already."""
