@@ -314,6 +314,19 @@ def test_a_list_alone_costs_its_claim_and_adds_up_with_what_stands_beside_it():
     assert 1 < Composed([one, *many]).epsilon(1e-6) < 1.3
 
 
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_a_list_alone_has_no_more_delta_than_beside_a_little_noise(relation):
+    one, little = cost_of(1, relation), Cost("gaussian", 1e-9)
+    for epsilon in (0.0, 1e-3, 0.02, 0.1, 0.5):
+        assert Composed([one]).delta(epsilon) <= Composed([one, little]).delta(epsilon) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("epsilon", [300, 1000, 10_000])
+def test_a_list_beside_pure_costs_has_no_more_than_its_own_delta_with_these_on_top(epsilon):
+    one, pure = cost_of(epsilon, "replace"), Cost("pure", 0.05 * epsilon)
+    assert Composed([one, pure]).delta(1.05 * epsilon) <= 1e-6 * (1 + 1e-6)
+
+
 def test_a_composed_figure_is_no_filter():
     """Chosen by the list's outcome, what comes next adds up to more than either choice does."""
     one, epsilon = cost_of(1, "replace"), 2.0

@@ -203,8 +203,6 @@ class Composed:
     def _exact(self, epsilon: float) -> float:
         atoms = self._atoms
         assert atoms is not None
-        if self._lone is not None:
-            return float(self._lone.delta(np.array([epsilon]))[0])
         x = epsilon - atoms.loss - 4 * SLACK * (epsilon + atoms.farthest)
         curve = gaussian_curve(x, atoms.mu) if atoms.mu else -np.expm1(x, where=x < 0, out=np.zeros_like(x))
         disclosure = self._disclosure
@@ -212,6 +210,11 @@ class Composed:
         rest = excess + SMALLEST_DELTA  # no less is lost where floats underflow
         apart = (1 - disclosure) * self._from_apart(epsilon)  # rounded up twice: it is 0 or above all that is lost here
         return _more(_more(disclosure, rest * (1 + SLACK)), apart * (1 + SLACK))
+
+    def _of_lone_cover(self, epsilon: float) -> float:
+        """Return the delta of a greedy cover alone: near 0, its curve lies above the law that other costs meet."""
+        assert self._lone is not None
+        return min(float(self._lone.delta(np.array([epsilon]))[0]), self._exact(epsilon))
 
     # ---- converted -------------------------------------------------------------------------------------------------
 
@@ -221,8 +224,10 @@ class Composed:
         if pure < math.inf:
             yield self._way(lambda epsilon: 0.0 if epsilon >= pure else 1.0, lambda delta: pure)
         if self._lone is not None and self._atoms is not None:
-            yield _Way(self._exact, lambda delta: 0.0)  # others are bounds of this curve
+            yield _Way(self._of_lone_cover, lambda delta: 0.0)  # others are bounds of this curve
             return
+        if (beside_cover := self._beside_cover()) is not None:
+            yield self._way(beside_cover)
         rest = [cost for cost in self._curves if cost.pure == math.inf]
         beside = _sum(cost.pure for cost in self._curves if cost.pure < math.inf)
         groups = ((self._curves, 0.0), (rest, beside)) if rest and beside else ((self._curves, 0.0),)
@@ -234,6 +239,18 @@ class Composed:
             yield _Way(self._exact, lambda delta: 0.0, rises=True)
         for costs, added in groups:
             yield self._way(*self._by_renyi(costs, added))
+
+    def _beside_cover(self) -> Callable[[float], float] | None:
+        """Return the curve of one greedy cover with other costs on top that are pure; None if these are not.
+
+        It is sharper than the law of all of them where epsilon is in the hundreds, and the law coarse.
+        """
+        covers, others = ([c for c in self._curves if (c.kind == "cover") == one] for one in (True, False))
+        beside = _sum(cost.pure for cost in others)
+        if len(covers) != 1 or covers[0].times != 1 or not 0 < beside < math.inf:
+            return None
+        curve = covers[0].curve
+        return lambda epsilon: 1.0 if epsilon < beside else float(curve.delta(np.array([_less(epsilon, beside)]))[0])
 
     def _way(self, curve: Callable, near: Callable = lambda delta: 0.0, rises: bool = False) -> "_Way":
         """Return a way that leaves out the pairs, with these on top."""
