@@ -301,6 +301,16 @@ def _distinct_cells(array: pa.Array) -> tuple[np.ndarray, list[str]]:
     return codes, [*place]
 
 
+def is_word(text: str) -> bool:
+    """Return whether a text of ASCII is a word for certain, which stands for itself."""
+    if not text.isascii() or len(text) > LONGEST:
+        return False
+    characters = np.frombuffer(text.encode(), np.uint8)
+    (kind,), _, padded = texts.kinds(characters, np.array([0, len(text)]), None, _MARKS)
+    named = kind == texts.NAMED and not begins_with_money(text) and not may_be_date(text)
+    return not padded and (kind == texts.WORD or named)
+
+
 def _in_other_digits(words: list[str]) -> list[int | None]:
     """Return the codes of numbers and dates in digits of other scripts, None for other words."""
     written = [in_latin_digits(word) for word in words]

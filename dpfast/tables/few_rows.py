@@ -2,7 +2,7 @@
 
 For a row or two, columns of Arrow and calls of kernels take far longer than the cells. Here the cells of a column are
 values of Python, and a column whose cells are plain (numbers in a column of numbers; texts that a column of values has
-for itself, or that are plain numbers; missing cells) is read by look-ups. Every other column is read as in a large
+for itself, or that are plain words or numbers; missing cells) is read by look-ups. Every other column is read as in a large
 table, by the readers of `dpfast.tables.encoding`, so a cell has the same code on both ways, or is refused by the same
 error.
 """
@@ -16,10 +16,10 @@ import numpy as np
 import pyarrow as pa
 
 from dpfast.tables.arrow import Frame
-from dpfast.tables.cells import last_numbers
+from dpfast.tables.cells import is_word, last_numbers
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.columns import Boolean, Category, Numeric, text_of
-from dpfast.tables.discovered import Discovered
+from dpfast.tables.discovered import Discovered, codes_by_facts
 from dpfast.tables.encoding import READERS
 from dpfast.tables.schema import Schema
 
@@ -176,13 +176,14 @@ def _of_values(reader: Any) -> Callable[[Any], tuple | None]:
 
 
 def _of_texts(reader: Any) -> Callable[[Any], tuple | None]:
-    """Return the reader of texts of a discovered column: its words, numbers as they are usually written, and gaps."""
+    """Return the reader of texts of a discovered column: words, numbers as they are usually written, and gaps."""
     words = sorted({word for code in reader.code_columns for word in code.values or ()} - {*reader.marks})
     read = [codes.tolist() for codes in reader(pa.array([*words, None], pa.large_string()))]
     *of_words, missing = zip(*read, strict=True)
     codes_of_words = dict(zip(words, of_words, strict=True))
     edges = [last_numbers(code.edges).tolist() for code in reader.code_columns if code.ordered and not code.dates]
     numeric = len(edges) == len(reader.code_columns) and not reader.marks
+    others = [codes_by_facts(code)[1] or (lambda _, code=code: code.missing) for code in reader.code_columns]
 
     def codes(cell):
         if cell is None or (type(cell) in _NUMBERS and cell != cell):
@@ -191,6 +192,8 @@ def _of_texts(reader: Any) -> Callable[[Any], tuple | None]:
             return None
         if numeric and _PLAIN_NUMBER.fullmatch(cell):
             return tuple([bisect_left(each, float(cell)) for each in edges])
-        return codes_of_words.get(cell)
+        if cell in codes_of_words or cell in reader.marks or not is_word(cell):
+            return codes_of_words.get(cell)
+        return tuple([int(of_word(cell)) for of_word in others])
 
     return codes

@@ -45,6 +45,35 @@ CELLS = [
     *(2**63, 10**400, np.int8(3), np.uint64(2**64 - 1), np.float16(0.5), np.float64(3.0), True, False, np.bool_(True)),
     *("oak", " oak ", "Oak", "elm", "", " ", "?", "NA", "nan", "none", "5", "5x", "2 kg", "0.5", "0.50", "-0", "+0.5"),
     *("007", ".5", "5.", "1e2", "1,234", "inf", "-inf", "-999", "-999.0", "true", "False", "1", "0", "yes", "1.5"),
+    *(
+        "value 3",
+        "May 2020",
+        "may 5",
+        "P2D",
+        "USD 5",
+        "kr 5",
+        "Rs 5",
+        "NULL",
+        "infinity",
+        "room-12",
+        "12 monkeys",
+        "w" * 256,
+    ),
+    *(
+        "Q3 2020",
+        "Monday 5.1.2020",
+        "a\0b",
+        "a\n",
+        "a b ",
+        "nan5",
+        "inf5",
+        "h1 2020",
+        "Oak5",
+        "\u00e95",
+        "(a)",
+        "-",
+        "e5",
+    ),
     *("2020-05-01", "05/06/2020", "2020-05-01 10:00", "\u0663", "0.5\n", "x" * 300, np.str_("oak"), "9" * 16),
     *("0.12345678901234567", datetime.date(2020, 5, 1), datetime.datetime(2020, 5, 1, 3), Decimal("0.5"), b"oak", [1]),
     *(pd.Timestamp("2020-05-01"), pd.NaT, pd.NA),
@@ -96,6 +125,13 @@ def test_each_cell_has_the_code_or_the_error_that_it_has_in_a_column(kind, marks
         column[0] = cell
         frame = pd.DataFrame({"a": pd.Series(column, dtype=object)})
         assert answer(lambda frame=frame: few.read(frame)) == answer(lambda frame=frame: encode(frame, schema)), cell
+
+
+@pytest.mark.parametrize("kind", ["words", "texts of numbers", "all"])
+def test_words_that_were_not_discovered_are_looked_up_as_well(kind, monkeypatch):
+    few = FewRows(Schema([COLUMNS[kind]]))
+    monkeypatch.setattr("dpfast.tables.few_rows.Frame", None)
+    assert few.read({"a": ["elm", "value 3", "room-12"]}) is not None
 
 
 @pytest.mark.parametrize("kind", COLUMNS)
