@@ -2,9 +2,9 @@
 
 For a row or two, columns of Arrow and calls of kernels take far longer than the cells. Here the cells of a column are
 values of Python, and a column whose cells are plain (numbers in a column of numbers; texts that a column of values has
-for itself, or that are plain words or numbers; missing cells) is read by look-ups. Every other column is read as in a large
-table, by the readers of `dpfast.tables.encoding`, so a cell has the same code on both ways, or is refused by the same
-error.
+for itself, or that are plain words or numbers; missing cells) is read by look-ups. Every other column is read as in a
+large table, by the readers of `dpfast.tables.encoding`, so a cell has the same code on both ways, or is refused by the
+same error.
 """
 
 import re
