@@ -11,7 +11,7 @@ from dpfast.tables.cells import CodeColumn
 from dpfast.tables.naming import visible
 
 DEVIATIONS = 2.0  # of the noise, that bands and whiskers reach
-_LUCK = 0.1  # the chance with which a column of noise alone seems to be more
+_LUCK = 0.1  # the share of the terms said to be clear of noise that are nothing else
 COUNTED = 3.0  # deviations of its noise above which a count is that of rows
 _TOLD = 3  # values of a group that are named
 
@@ -31,12 +31,15 @@ class Term:
     weights : ndarray of float64, shape (column.size,)
         What each code adds. Their mean over the rows, by `shares`, is 0, since a constant belongs to the intercept.
     noise : ndarray of float64, shape (column.size,), or None
-        The standard deviations of the weights due to the noise of the mechanism, if they are known.
+        The standard deviations of the weights due to the noise of the mechanism and the drawing of rows, if they are
+        known.
     shares : ndarray of float64, shape (column.size,)
         The approximate share of the rows with each code, by the noisy counts that the fit released; equal shares for
         a model without them. They add up to 1.
     count_noise : float
         The standard deviation of the noise in the share of a code, if it is known.
+    luck : float
+        The chance with which the term is called clear if it is nothing but noise.
     """
 
     column: CodeColumn
@@ -45,6 +48,7 @@ class Term:
     noise: np.ndarray | None
     shares: np.ndarray
     count_noise: float = 0.0
+    luck: float = _LUCK
 
     @property
     def importance(self) -> float:
@@ -66,16 +70,33 @@ class Term:
 
     @property
     def clear(self) -> bool:
-        """Return whether some weight is clear of its noise, or the noise is not known.
+        """Return whether some weight is clear of its noise, so that `chance` is at most `luck`.
 
-        Codes without rows do not count, and all groups of values count together. If the weights are Gaussian noise of
-        these deviations and nothing else, the column is clear with a chance of at most one in ten, however many codes
-        it has: the chances of its codes are added up.
+        Of the terms of a model that are clear, about one in ten is nothing but noise, however many columns there are;
+        if all terms are, any of them is clear with a chance of about one in ten.
+        """
+        return self.chance <= self.luck
+
+    @property
+    def chance(self) -> float:
+        """Return the chance with which Gaussian noise alone is as large at some code; 0 if the noise is not known.
+
+        Codes without rows do not count, and all groups of values count together. The chances of the codes are added up.
         """
         if self.noise is None:
-            return True
-        weights, noise = (np.square(each[self.groups]).sum() for each in (self.weights, self.noise))
-        return bool(self._clear_codes().any() or weights > self._reach() ** 2 * noise)
+            return 0.0
+        weights, noise = (np.square(each[self.groups]).sum() ** 0.5 for each in (self.weights, self.noise))
+        sizes, deviations = np.append(np.abs(self.weights[self.told]), weights), np.append(self.noise[self.told], noise)
+        noisy = deviations > 0
+        if (sizes[~noisy] > 0).any():
+            return 0.0
+        most = float((sizes[noisy] / deviations[noisy]).max(initial=0.0))
+        return min(1.0, 2 * self._tests * float(special.ndtr(-most)))
+
+    @property
+    def _tests(self):
+        """Return at how many places a weight may be clear: the codes in `told`, and all groups together."""
+        return max(1, len(self.told) + (self.groups.stop > self.groups.start))
 
     def _clear_codes(self):
         """Return a mask of the codes in `told` whose weights are clear of their noise."""
@@ -83,8 +104,8 @@ class Term:
         return np.abs(self.weights[self.told]) > self._reach() * noise
 
     def _reach(self):
-        """Return how many deviations noise alone exceeds at some code with a chance of at most `_LUCK`."""
-        return float(-special.ndtri(_LUCK / 2 / (len(self.told) + 1)))
+        """Return how many deviations noise alone exceeds at some code with a chance of at most `luck`."""
+        return float(-special.ndtri(self.luck / 2 / self._tests))
 
     def extremes(self) -> tuple[int, int]:
         """Return the codes of the largest and of the smallest weight, among those with enough rows.
@@ -192,7 +213,7 @@ class PairTerm(Term):
 
     Attributes
     ----------
-    column, label, weights, noise, shares, count_noise
+    column, label, weights, noise, shares, count_noise, luck
         As in `Term`.
     sides : tuple of CodeColumn
         The meaning of the groups of the first and of the second column.
@@ -269,8 +290,19 @@ def terms(model: Any) -> list[Term]:
             part = row[start:stop] - reals.dot(of_rows, row[start:stop])
             of_part = None if of_row is None else of_row[start:stop]
             term = column, label, part, of_part, of_rows, getattr(model, "count_noise_", 0.0)
-            all_terms.append(PairTerm(*term, sides) if sides else Term(*term))
-    return sorted(all_terms, key=lambda term: -term.importance)
+            all_terms.append(PairTerm(*term, sides=sides) if sides else Term(*term))
+    return sorted(beside_each_other(all_terms), key=lambda term: -term.importance)
+
+
+def beside_each_other(all_terms: list[Term]) -> list[Term]:
+    """Return the terms of a model with the `luck` with which a share of _LUCK of the clear ones is noise, on average.
+
+    It is that of Benjamini and Hochberg (1995): the largest k / m of _LUCK for which k of the m terms are clear, or
+    1 / m of it.
+    """
+    allowed = _LUCK * np.arange(1, len(all_terms) + 1) / max(1, len(all_terms))
+    within = np.flatnonzero(np.sort([term.chance for term in all_terms]) <= allowed)
+    return [replace(term, luck=float(allowed[within[-1] if len(within) else 0])) for term in all_terms]
 
 
 def constants(model: Any) -> np.ndarray:

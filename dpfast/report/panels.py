@@ -94,8 +94,9 @@ def _curves(model, all_terms: list[Term]) -> Iterable[str]:
     notes = []
     if all_terms and all_terms[0].noise is not None:
         notes.append(
-            "Shaded bands and grey whiskers show privacy noise only, two standard deviations of it, not the error from "
-            "having few rows."
+            "Shaded bands and grey whiskers show two standard deviations of what privacy noise and the choice of the "
+            "rows add by chance. At most about one in ten of the drawn columns, on average, is drawn because of chance "
+            "alone."
         )
     counted = hasattr(model, "code_shares_")
     if counted:
@@ -235,7 +236,7 @@ def what_matters(model: Any, ranked: list[Effect], rows: DrawnRows | None) -> It
     yield "<h2>What matters</h2>"
     noise = (
         " The model is exact, and only what it says of people is noisy: in brackets is what the own effect of a column "
-        "may be without the noise of the mechanism."
+        "may be without the noise of the mechanism and the choice of the rows, about."
         if own
         else ""
     )

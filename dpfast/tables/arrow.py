@@ -210,7 +210,7 @@ def _have_zeros(texts: np.ndarray) -> bool:
     """Return whether a text of numpy's has a zero before its end: Arrow would end the text there."""
     if not texts.itemsize:
         return False
-    letters = np.ascontiguousarray(texts).view(np.uint32).reshape(len(texts), -1)
+    letters = np.ascontiguousarray(texts).view(np.uint32).reshape(len(texts), texts.itemsize // 4)
     return bool(((letters[:, :-1] == 0) & (letters[:, 1:] != 0)).any())
 
 

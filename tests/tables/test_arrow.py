@@ -9,7 +9,7 @@ import pytest
 import dpfast
 from dpfast import Schema
 from dpfast.tables import Category, Numeric
-from dpfast.tables.arrow import Fault, Frame, days, numbers, texts
+from dpfast.tables.arrow import Fault, Frame, days, header_of, numbers, texts
 from dpfast.tables.arrow import cells as discovered_cells
 from dpfast.tables.cells import FIXED
 from dpfast.tables.discovered import Discovered
@@ -152,6 +152,7 @@ def test_texts_of_numpy_do_not_end_at_a_zero_character():
     texts = np.array(["a\0b", "a", "", "a\0\0c"])
     for some in (texts, texts[::-1], texts.astype(">U9")):
         assert Frame({"x": some}).column("x").to_pylist() == some.tolist()
+        assert header_of({"x": some, "n": np.arange(4)})["x"] == pa.string()
 
 
 def test_a_lone_surrogate_among_texts_of_numpy_is_refused():

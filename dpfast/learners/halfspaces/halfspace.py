@@ -158,8 +158,9 @@ class HalfspaceClassifier(PrivateClassifier, name="halfspace"):
         leaves of each tree. For other rows x the score is <x, coef_> + `intercept_`, divided by the norm of (x, 1),
         plus `shift_`.
     coef_noise_ : ndarray, of the shape of coef_
-        Standard deviation of the noise in each coefficient minus its mean over the rows, by `code_shares_`; only for a
-        `CodeTable`. Later rounds correct some of this noise.
+        Standard deviation of each coefficient minus its mean over the rows, by `code_shares_`, if a column says nothing
+        of the labels: due to the noise of the mechanism, some of which later rounds correct, and to the drawing of the
+        rows; only for a `CodeTable`.
     count_noise_ : float
         Standard deviation of the noise in the share of the rows with one code.
     code_shares_ : ndarray of float64, shape (m,)

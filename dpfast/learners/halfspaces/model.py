@@ -266,7 +266,10 @@ class HalfspaceState:
         fields["coef"], fields["intercept"] = np.ascontiguousarray(coef.T), intercept + 0.0
         fields["shift"] = self.constants * self._slope + self._shift + shift
         if isinstance(self.image, CodeImage):
-            noise = self.image.deviations(self.descent.noise() * moderation)
+            curved = self._curvature() if self._columns == 1 else _CURVED
+            drawn = self.descent.drawn(self.image.opening.n * curved * self.image.spread)
+            both = np.sqrt(np.square(self.descent.noise()) + np.square(drawn))
+            noise = self.image.deviations(both * moderation)
             fields["coef_noise"], fields["code_shares"] = np.ascontiguousarray(noise.T), self.image.shares
         return fields
 

@@ -155,6 +155,18 @@ class ShrunkenDescent:
         left = self._each(_LATE * self._beside_factors(self._noise) * self._factors)
         return left * ((1 - reals.exp(-twice)) / twice)
 
+    def drawn(self, curvature):
+        """Return the deviation of the entries of `model` because rows are drawn, if they say nothing of labels.
+
+        All rounds have the same rows. A coordinate with rates of a in all goes 1 - exp(-a h) of the way to where its
+        sum of residuals over its curvature h lies; `curvature` has h, as for `left`, and the sum the variance k h.
+        """
+        if not self.used:
+            return np.zeros_like(self._total)
+        curved = np.maximum(curvature[:, np.newaxis], _LITTLE**2)
+        way = 1 - reals.exp(-np.maximum(self._rates.take(self._group, axis=0) * curved, 0.0))
+        return np.sqrt(_SAMPLED / curved) * way * self._each(self._factors)
+
     def add(self, noisy):
         """Make a step along a noisy sum, for rows of norm 1: float64, shape (size, columns).
 
@@ -308,6 +320,10 @@ class JoinedDescent:
     def left(self, curvature):
         first, second = self._apart(curvature)
         return self._together(self._first.left(first), self._second.left(second))
+
+    def drawn(self, curvature):
+        first, second = self._apart(curvature)
+        return self._together(self._first.drawn(first), self._second.drawn(second))
 
     def model(self):
         return self._together(self._first.model(), self._second.model())
