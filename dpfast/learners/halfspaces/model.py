@@ -221,9 +221,9 @@ class HalfspaceState:
         pairs = [pair.columns for pair in self.interactions]
         grown = grow(self.image.opening, coef, trees, depth, rng, pairs)
         if grown is not None:
-            self.forest, shares = grown
+            self.forest, shares, alone = grown
             leaf = weight(max(self.image.square, 0.0), trees)
-            kind = partial(DescentOfLeaves, hasty=hasty)
+            kind = partial(DescentOfLeaves, hasty=hasty, alone=alone)
             self._extend(self.image.with_leaves(self.forest, shares, leaf), deviation, n_rounds, kind)
 
     def _extend(self, image, deviation, n_rounds, kind=DescentByGroup):

@@ -44,6 +44,11 @@ of all, which count as _ALIKE further leaves: a tree is not kept because its own
 columns were looked for and none was found, columns say little together, and larger rates would add more noise than
 signal: leaves then have the rates of other entries, as `hasty` tells.
 
+Few rows may fit leaves too far, without any noise. If the score were a bent function of what single columns add, what
+they say together would be products of this, with a variance near its square. So for two classes, leaves go as far as
+the number of rows allows, times the square of `alone` / _ALONE, but at least _FEWEST and at most 1. Here `alone` is the
+variance of what single columns add to the score, by releases. The number of rows limits rates in small tables only.
+
 **Falling rates.** Noise added early is mostly taken back, and noise added late is not. So the rates of codes fall, by
 the same amount in each round and to a half in the last one. That changes how much noise is left by more than it changes
 how far coefficients come.
@@ -71,6 +76,7 @@ _USUAL, _MOST_TIMES = 1.2, 32.0  # the variance of coefficients that needs no la
 _SAMPLED = 2.0  # k: the variance of a sum of residuals because rows are drawn, over its curvature
 _STEEP = 0.5  # the largest step times curvature of a group with a larger rate
 _ALIKE = 100  # in place of _PRIOR, for the leaves of trees
+_ALONE, _FEWEST = 2.0, 0.05  # the variance from which on leaves go as far as others, and the least share of that
 _HASTE, _BOLDER = 2.0, 1.5  # the largest rate of leaves, and what noise allows them, over those of other entries
 
 
@@ -287,16 +293,18 @@ class DescentByGroup(ShrunkenDescent):
 
 
 class DescentOfLeaves(DescentByGroup):
-    """Like `DescentByGroup`, for the leaves of trees; see the documentation of this module."""
+    """Like `DescentByGroup`, for the leaves of trees; see the documentation of this module for `hasty` and `alone`."""
 
     _alike = _ALIKE
 
-    def __init__(self, *public, hasty):
+    def __init__(self, *public, hasty, alone):
         super().__init__(*public)
         faster = min(self._far / 2, _BOLDER * self._limit) / self._fastest
         if hasty:
             self._fastest *= min(max(1.0, faster), _HASTE)
-            self._rate = self._fastest
+        if self._columns == 1:
+            self._fastest = min(self._fastest, self._far * max((alone / _ALONE) ** 2, _FEWEST))
+        self._rate = self._fastest
 
 
 class JoinedDescent:

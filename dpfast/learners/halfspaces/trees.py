@@ -201,7 +201,7 @@ def weight(square: float, trees: int) -> float:
 
 def grow(
     opening: Any, coef: np.ndarray, trees: int, depth: int, rng: np.random.Generator, pairs: Any = ()
-) -> tuple[Forest, np.ndarray] | None:
+) -> tuple[Forest, np.ndarray, float] | None:
     """Draw trees, from releases alone.
 
     Parameters
@@ -218,8 +218,9 @@ def grow(
 
     Returns
     -------
-    (Forest, ndarray of float64, shape (trees, 2**depth)) or None
-        The trees and the share of the rows in each leaf; None if no column has two codes that rows have.
+    (Forest, ndarray of float64, shape (trees, 2**depth), float) or None
+        The trees, the share of the rows in each leaf, and the variance of what single columns add to the scores of
+        rows, as if they were independent; None if no column has two codes that rows have.
     """
     informative = _columns(opening, len(opening.counts) - len(pairs), coef, rng)
     if not informative:
@@ -249,7 +250,7 @@ def grow(
         tuple(map(tuple, positions.tolist())),
         tuple(map(tuple, thresholds.tolist())),
     )
-    return forest, codes / _SYNTHETIC
+    return forest, codes / _SYNTHETIC, sum(size**2 for size in sizes)
 
 
 def _partners(columns, pairs):

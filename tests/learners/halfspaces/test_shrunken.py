@@ -228,18 +228,30 @@ def test_without_a_group_or_with_more_columns_a_mixed_descent_has_the_shares_of_
 )
 def test_leaves_are_up_to_twice_as_fast_where_rows_and_noise_allow_it(deviation, n, faster):
     public = np.repeat(np.arange(4), 16), 2, deviation, n, 100, 128.0, 1.0, 1.0, np.full(64, 0.001), 1.0
-    columns, leaves = DescentByGroup(*public), DescentOfLeaves(*public, hasty=True)
+    columns, leaves = DescentByGroup(*public), DescentOfLeaves(*public, hasty=True, alone=2.0)
     assert leaves._rate / columns._rate == pytest.approx(faster)
     assert leaves._lasting == columns._lasting
-    assert DescentOfLeaves(*public, hasty=False)._rate == columns._rate
+    assert DescentOfLeaves(*public, hasty=False, alone=2.0)._rate == columns._rate
 
 
 def test_trees_are_shrunk_nearly_together_and_other_groups_by_themselves(rng):
     public = np.repeat(np.arange(50), 16), 2, 100.0, 1e4, 40, 128.0, 1.0, 1.0, np.full(800, 0.001), 1.0
-    columns, leaves = DescentByGroup(*public), DescentOfLeaves(*public, hasty=True)
+    columns, leaves = DescentByGroup(*public), DescentOfLeaves(*public, hasty=True, alone=2.0)
     for _ in range(40):
         noise = rng.normal(scale=100.0, size=(800, 1))
         columns.add(noise)
         leaves.add(noise)
     apart = [np.std(descent._factors[:-1]) for descent in (columns, leaves)]
     assert apart[1] < apart[0] / 3
+
+
+@pytest.mark.parametrize(("alone", "share"), [(0.0, 0.05), (0.5, 1 / 16), (1.0, 1 / 4), (2.0, 1.0), (5.0, 1.0)])
+def test_leaves_go_less_far_if_few_rows_say_little_by_single_columns(alone, share):
+    def leaves(n, classes=2):
+        public = np.repeat(np.arange(4), 16), classes, 1.0, n, 100, 128.0, 1.0, 1.0, np.full(64, 0.001), 1.0
+        return [DescentOfLeaves(*public, hasty=True, alone=each)._rate for each in (alone, 5.0)]
+
+    less, usual = leaves(2e3)
+    assert less / usual == pytest.approx(share)
+    assert leaves(1e7)[0] == leaves(1e7)[1]
+    assert leaves(2e3, 3)[0] == leaves(2e3, 3)[1]

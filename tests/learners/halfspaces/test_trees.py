@@ -60,9 +60,19 @@ def walked(forest, codes):
     return found
 
 
+def test_what_single_columns_add_to_scores_has_the_variance_of_their_released_terms(rng):
+    told, coef = opening(rng), rng.normal(size=(sum(SIZES), 1))
+    variance, start = 0.0, 0
+    for count in told.counts:
+        term = coef[start : start + len(count), 0]
+        start += len(count)
+        variance += np.average(np.square(term - np.average(term, weights=count)), weights=count)
+    assert grow(told, coef, 5, 2, rng)[2] == pytest.approx(variance)
+
+
 @pytest.mark.parametrize("classes", [1, 3])
 def test_rows_have_one_more_column_for_each_tree(classes, rng):
-    forest, shares = grown(rng, classes=classes)
+    forest, shares, _ = grown(rng, classes=classes)
     codes = rng.integers(0, SIZES, (400, 4))
     rows = CodeRows(CodeTable(codes, SIZES)).with_leaves(forest)
     assert rows.sizes.tolist() == SIZES + [8] * 7
@@ -75,7 +85,7 @@ def test_rows_have_one_more_column_for_each_tree(classes, rng):
 
 def test_shares_of_leaves_are_those_of_independent_columns(rng):
     told = opening(rng)
-    forest, shares = grow(told, rng.normal(size=(sum(SIZES), 1)), 5, 2, rng)
+    forest, shares, _ = grow(told, rng.normal(size=(sum(SIZES), 1)), 5, 2, rng)
     n = 40_000
     codes = np.stack([rng.choice(len(c), n, p=c / c.sum()) for c in told.counts], axis=1)
     leaves = np.stack(CodeRows(CodeTable(codes, SIZES)).with_leaves(forest)._codes.columns[4:])
@@ -86,7 +96,7 @@ def test_shares_of_leaves_are_those_of_independent_columns(rng):
 def test_columns_without_two_codes_are_not_asked_about(rng):
     counts = np.array([5.0, 0.0, 0.0]), np.array([3.0, 2.0])
     told = Opening(5.0, np.array([2.0, 3.0]), counts, (None, None))
-    forest, _ = grow(told, rng.normal(size=(5, 1)), 20, 2, rng)
+    forest, *_ = grow(told, rng.normal(size=(5, 1)), 20, 2, rng)
     assert {column for column, _ in forest.orders} == {1}
     alone = Opening(5.0, told.sizes, counts[:1], (None,))
     assert grow(alone, np.zeros((3, 1)), 20, 2, rng) is None
@@ -95,7 +105,7 @@ def test_columns_without_two_codes_are_not_asked_about(rng):
 def test_columns_whose_terms_are_large_are_asked_about_more_often(rng):
     coef = np.zeros((sum(SIZES), 1))
     coef[SIZES[0] : SIZES[0] + SIZES[1]] = np.arange(12)[:, np.newaxis]
-    forest, _ = grow(opening(rng), coef, 100, 3, rng)
+    forest, *_ = grow(opening(rng), coef, 100, 3, rng)
     asked = [forest.orders[order][0] for tree in forest.asked for order in tree]
     assert 0.75 < np.mean(np.array(asked) == 1) < 0.95  # 1.05 of 1.2
     assert set(asked) == {0, 1, 2, 3}
@@ -105,7 +115,7 @@ def test_values_are_ordered_by_their_terms_and_many_share_places(rng):
     coef = np.zeros((2 + 400, 1))
     coef[2:, 0] = rng.permutation(400)
     told = Opening(800.0, np.array([400.0, 400.0]), (np.array([1.0, 1.0]), np.full(400, 2.0)), (None, None))
-    forest, _ = grow(told, coef, 3, 2, rng)
+    forest, *_ = grow(told, coef, 3, 2, rng)
     _, places = forest.orders[1]
     by_term = np.array(places)[np.argsort(coef[2:, 0])]
     assert (np.diff(by_term) >= 0).all()
@@ -119,13 +129,13 @@ def test_half_of_the_nodes_ask_about_partners_of_chosen_pairs(classes, rng):
     coef[SIZES[0] : SIZES[0] + SIZES[1]] = np.arange(12)[:, np.newaxis]  # only column 1 moves scores
     told = opening(rng)
     wide = Opening(told.n, told.sizes, (*told.counts, np.full(6, told.n / 6)), (*told.ranks, None))
-    forest, _ = grow(wide, coef, 1000, 3, rng, [(0, 2)])
+    forest, *_ = grow(wide, coef, 1000, 3, rng, [(0, 2)])
     asked = np.array([[forest.orders[order][0] for order in tree] for tree in forest.asked])
     assert set(asked.ravel()) == {0, 1, 2, 3}
     assert 0.4 < np.isin(asked, [0, 2]).mean() < 0.65
     below = asked[:, 1][asked[:, 0] == 0]
     assert 0.4 < (below == 2).mean() < 0.65  # the partner of what the root asks about
-    alone, _ = grow(told, coef[: sum(SIZES)], 200, 3, rng, [])
+    alone, *_ = grow(told, coef[: sum(SIZES)], 200, 3, rng, [])
     assert np.isin([[alone.orders[order][0] for order in tree] for tree in alone.asked], [0, 2]).mean() < 0.2
 
 
@@ -146,7 +156,7 @@ def test_pairs_and_trees_are_learned_together_saved_and_shown(rng, tmp_path):
 
 
 def test_missing_numbers_come_before_all_bins(rng):
-    forest, _ = grown(rng)
+    forest, *_ = grown(rng)
     places = dict(forest.orders)[1]
     assert places == (*range(1, 12), 0)
 
@@ -160,7 +170,7 @@ def joined(rng, classes, fit_intercept=True):
     image = image_of(rows, classes, fit_intercept)
     image.begin(opening(rng))
     coef = image.linear(rng.normal(size=(image.size, 1 if classes == 2 else classes)))[0]
-    forest, shares = grow(image.opening, coef, 9, 3, rng)
+    forest, shares, _ = grow(image.opening, coef, 9, 3, rng)
     wide = image.with_leaves(forest, shares, weight(max(image.square, 0.0), 9))
     return wide, rng.normal(scale=2.0, size=(wide.size, 1 if classes == 2 else classes))
 
