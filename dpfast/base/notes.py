@@ -15,7 +15,10 @@ from dpfast.tables.naming import NAMELESS, alike, listed, repeats_label, suggest
 WITHOUT_LABEL = "Rows without a label (an empty cell, NA, NULL or ?), if any, were left out."
 MOST_NOTES = 10  # lines that are printed
 _MOST, _MANY = 0.5, 0.1  # of the rows
-_CODES = " Codes such as 01234 are numbers there, too; declare them as a category if they are names."
+_CODES = (
+    " Codes such as 01234 are numbers there, too; declare them as a category if they are names. Units do not count: 2 "
+    "h and 45 min are 2 and 45."
+)
 
 
 def notes_of(model: Any, rows_per_unit: int | None = None) -> Iterator[str]:
@@ -87,7 +90,7 @@ def _of_columns(encoder):
         )
         yield (
             f"Nothing was discovered of {len(lost):,} of {len(encoder.schema_.columns):,} columns ({listed(lost)}): "
-            "too few rows have any one value at this epsilon. They are read by bins at public places, or by 64 groups "
+            "too few rows have any one value at this epsilon. They are read by bins at public places, or by groups "
             "of words. Declare their ranges or values in a schema, or give more rows or a larger epsilon."
             + marks
             * texts

@@ -80,6 +80,6 @@ def share_of_others(
 def share_in_words(share: tuple[float, float, float]) -> str:
     """Return the text of a share of the rows with its interval."""
     value, low, high = (round(100 * each) for each in share)
-    if not value:
+    if not low:
         return f"at most {max(1, high)}% of the rows"
     return f"about {value}% of the rows ({low} to {high})"

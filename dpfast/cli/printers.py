@@ -76,6 +76,7 @@ def show_halfspace(estimator, console, *, bits=True, rows=None):
         ):
             console.print(Text(f"For {label} the intercept is {always:.3g} and the shift {shift:.3g}."))
             _show_largest(_names(estimator), coef, (f"not {label}", label), ".3g", console, bits)
+        _show_chance(estimator, console)
         return
     no, yes = classes
     coef, intercept = estimator.coef_[0], float(estimator.intercept_[0])
@@ -88,6 +89,7 @@ def show_halfspace(estimator, console, *, bits=True, rows=None):
         rule = f"the sum and {intercept:.3g}, divided by the length of the row, are at least {least:.3g}"
     console.print(Text(f"{yes} if {rule}, else {no}."))
     _show_largest(_names(estimator), coef, (no, yes), ".3g", console, bits)
+    _show_chance(estimator, console)
 
 
 def show_scores(estimator, console, *, bits=True, rows=None):
@@ -113,6 +115,7 @@ def show_scores(estimator, console, *, bits=True, rows=None):
     for k, coef in enumerate(estimator.coef_):
         sides = classes if len(classes) == 2 else (f"not {classes[k]}", classes[k])
         _show_largest(names, np.append(coef, always[k]), sides, ".3g", console, bits)
+    _show_chance(estimator, console)
 
 
 def _show_terms(estimator, console):
@@ -178,6 +181,15 @@ def _show_signs(estimator, explanation, digits, console, bits):
     names, (rows, places) = _names(estimator), weights_of(estimator)
     weights, places = np.append(rows, estimator.intercept_), np.append(places, len(names))
     _show_largest(names, weights, (no, yes), digits, console, bits, places)
+    _show_chance(estimator, console)
+
+
+def _show_chance(estimator, console):
+    """Show that weights may be noise, unless the learner has none."""
+    from dpfast.report.text import NOISY_WEIGHTS
+
+    if hasattr(estimator, "privacy_"):
+        console.print(Text(NOISY_WEIGHTS))
 
 
 def _names(estimator):

@@ -101,7 +101,8 @@ def _of_other_labels(model):
     shares, learned_as = getattr(encoder, "other_labels_", None), getattr(encoder, "other_label_", None)
     if shares is None or str(learned_as) == OTHER_LABEL:  # which is a class of its own
         return []
-    share = _share(dict(zip(("value", "low", "high"), map(float, shares), strict=True)))
+    figure = dict(zip(("value", "low", "high"), map(float, shares), strict=True))
+    share = f"at most {figure['high']:.1%}" if figure["low"] <= 0 else _share(figure)
     how = "" if learned_as is None else f", learned as {learned_as}"
     return [("any other label", "not found", f"{share}{how}", "never", "-", "-")]
 

@@ -13,6 +13,7 @@ from dpfast.report.drawing import Axis, Scale, bars, heat, steps
 from dpfast.report.effects import DrawnRows, Effect, switches
 from dpfast.report.text import (
     MOST_COLUMNS,
+    NOISY_WEIGHTS,
     column_line,
     condition_text,
     is_noise,
@@ -339,7 +340,8 @@ def _picture(term: Term, scale: Scale, pointed: bool, counted: bool) -> str:
         if not group.size:
             return picture
         low, high = _number(group.min()), _number(group.max())
-        share = "" if shares is None else f", about {shares[term.groups].sum():.0%} of the rows"
+        some = 0.0 if shares is None else float(shares[term.groups].sum())
+        share = "" if shares is None else f", about {some:.0%} of the rows" if some >= 0.005 else ", if there are any"
         return (
             f"{picture if codes.size else ''}"
             f'<small class="soft">Values that too few rows have to be named{share}, share {group.size} groups, which '
@@ -411,6 +413,8 @@ def _weights(model) -> Iterable[str]:
     if len(rows) == 1:
         no, yes = (f"<strong>{escape(str(label))}</strong>" for label in model.classes_.tolist())
         yield f'<p class="soft">Bars to the right speak for {yes}, to the left for {no}, the larger the feature is.</p>'
+    if hasattr(model, "privacy_"):
+        yield f'<p class="soft">{NOISY_WEIGHTS}</p>'
     drawn = _first((_weighed(*each, texts, order, scale) for each in zip(labels.tolist(), rows, strict=True)), _DRAWN)
     yield f'<div class="terms">{"".join(drawn)}</div>'
     if len(drawn) < len(labels):

@@ -58,6 +58,11 @@ def _by_leaf(model):
         yield f"  {leaf}" + ("" if len(model.classes_) == 2 else f" for {leaf.label}")
 
 
+NOISY_WEIGHTS = (
+    "The noise of single weights is not known here: chance alone may have made any of them, even the largest."
+)
+
+
 def lines_of_discovery(encoder: Any) -> list[str]:
     """Return a heading, and a line for what was discovered of each column; nothing if all columns were declared."""
     facts = getattr(encoder, "found_", {})

@@ -275,6 +275,7 @@ def test_codes_with_leading_zeros_are_numbers_by_the_cell_alone_and_the_notes_sa
         model = dpfast.HalfspaceClassifier(2.0, random_state=0).fit(X, labels)
         (note,) = [note for note in model.notes_ if said in note]
         assert note.startswith("Read as numbers: zip, age.")
+        assert note.endswith("Units do not count: 2 h and 45 min are 2 and 45.")
         padded = pd.DataFrame({"zip": ["01234", "1234", " 00001234"], "age": [30] * 3})
         assert len({*model.decision_function(padded).tolist()}) == 1
     assert model.score(rows, y) > 0.95

@@ -295,7 +295,8 @@ def test_the_share_of_the_rows_with_other_labels_is_told_with_an_interval_that_h
         known = y[[each is not None for each in y]].astype(str)
         held += low <= np.mean(~np.isin(known, model.classes_)) <= high
         share = f"About {100 * value:.0f}% of the rows ({100 * low:.0f} to {100 * high:.0f}) have other labels"
-        told += share in model.notes_[0]
+        most = f"At most {100 * high:.0f}% of the rows have other labels"
+        told += (share if round(100 * low) else most) in model.notes_[0]
     assert held >= 50  # of 60: fewer with a probability below 1e-3 if it is 95%
     assert told == 60
 

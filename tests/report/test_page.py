@@ -278,8 +278,18 @@ def test_groups_of_rare_values_share_a_line_and_count_together(rng):
     assert "group" not in "".join(town.column.meaning(k) for k in town.extremes())
     assert (town.clear, code.clear) == (True, False)
     page = report.page(model)
-    assert re.search(r"Values that too few rows have to be named, about \d+% of the rows, share 64 groups", page)
+    assert re.search(r"Values that too few rows have to be named, if there are any, share 64 groups", page)
     assert not re.search("group [0-9]+ of 64", page + summary(model))
+
+
+@pytest.mark.parametrize("learner", [dpfast.BoostedHalfspaceClassifier, dpfast.DPWinnowClassifier])
+def test_weights_whose_noise_is_not_known_are_no_findings(rng, learner):
+    """A page of labels by chance listed the largest weights, and said nowhere that they may be noise."""
+    frame = pd.DataFrame({"age": rng.integers(18, 90, 500), "town": rng.choice(["Graz", "Wien"], 500)})
+    page = report.page(learner(random_state=0).fit(frame, rng.integers(0, 2, 500), classes=[0, 1]))
+    assert "chance alone may have made any of them, even the largest." in page
+    exact = dpfast.WinnowClassifier().fit(rng.random((50, 3)) < 0.5, rng.integers(0, 2, 50))
+    assert "chance alone" not in report.page(exact)
 
 
 def test_shares_of_rows_are_saved_and_wrong_ones_refused(additive, tmp_path):
