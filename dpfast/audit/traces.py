@@ -28,7 +28,7 @@ import numpy as np
 _LEAVES = (bool, int, float, complex, str, bytes, bytearray, Fraction, np.generic, np.dtype, type(None), type(...))
 _MOST_ENTRIES, _MOST_VALUES = 1 << 20, 200_000  # of an array, and of an object: beyond, nothing is compared
 _EVENTS = "socket.connect", "socket.sendto", "subprocess.Popen", "os.system", "sqlite3.connect", "os.putenv"
-_HARMLESS = (".pyc", os.devnull, "/dev/tty")
+_HARMLESS = (os.devnull, "/dev/tty")
 _LIBRARIES = "dpfast", "sklearn", "numpy", "scipy", "pandas", "pyarrow", "builtins", "abc", "typing", "dataclasses"
 
 
@@ -42,10 +42,13 @@ class Traces:
 
 @contextlib.contextmanager
 def watch() -> Iterator[Traces]:
-    """Record what the block writes to standard output and error below Python, logs, and writes to files."""
+    """Record what the block writes to standard output and error below Python, logs, and writes to files.
+
+    Python writes no compiled modules meanwhile, which only the first of two fits would.
+    """
     traces, written, logged = Traces(), _Written(), io.StringIO()
     before, root = logging.getLogRecordFactory(), logging.getLogger()
-    level = root.level
+    level, compiled = root.level, sys.dont_write_bytecode
 
     def record(*arguments, **named):
         result = before(*arguments, **named)
@@ -54,12 +57,14 @@ def watch() -> Iterator[Traces]:
 
     logging.setLogRecordFactory(record)
     root.setLevel(1)
+    sys.dont_write_bytecode = True
     try:
         with _caught(1) as out, _caught(2) as err, written:
             yield traces
     finally:
         logging.setLogRecordFactory(before)
         root.setLevel(level)
+        sys.dont_write_bytecode = compiled
     traces.texts |= {"standard output": out.getvalue(), "standard error": err.getvalue(), "logging": logged.getvalue()}
     traces.files |= written.contents()
 
