@@ -413,8 +413,7 @@ def _weights(model) -> Iterable[str]:
     if len(rows) == 1:
         no, yes = (f"<strong>{escape(str(label))}</strong>" for label in model.classes_.tolist())
         yield f'<p class="soft">Bars to the right speak for {yes}, to the left for {no}, the larger the feature is.</p>'
-    if hasattr(model, "privacy_"):
-        yield f'<p class="soft">{NOISY_WEIGHTS}</p>'
+    yield f'<p class="soft">{NOISY_WEIGHTS}</p>'
     drawn = _first((_weighed(*each, texts, order, scale) for each in zip(labels.tolist(), rows, strict=True)), _DRAWN)
     yield f'<div class="terms">{"".join(drawn)}</div>'
     if len(drawn) < len(labels):

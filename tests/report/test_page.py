@@ -288,8 +288,6 @@ def test_weights_whose_noise_is_not_known_are_no_findings(rng, learner):
     frame = pd.DataFrame({"age": rng.integers(18, 90, 500), "town": rng.choice(["Graz", "Wien"], 500)})
     page = report.page(learner(random_state=0).fit(frame, rng.integers(0, 2, 500), classes=[0, 1]))
     assert "chance alone may have made any of them, even the largest." in page
-    exact = dpfast.WinnowClassifier().fit(rng.random((50, 3)) < 0.5, rng.integers(0, 2, 50))
-    assert "chance alone" not in report.page(exact)
 
 
 def test_shares_of_rows_are_saved_and_wrong_ones_refused(additive, tmp_path):
