@@ -217,3 +217,31 @@ def form(n, r):
         income = f"{income // 100000},{income // 1000 % 100:02},{income % 1000:03}" if income >= 10**5 else income
         rows.append([stamp, digits, owns, income, way, f"2019年{r.integers(1, 13)}月{day}日", label[k]])
     return _text(rows, "Answers\n\n").encode(), "Again?"
+
+
+def shop(n, r):
+    """A French shop: 1 234,56 € with three kinds of blanks, telephone numbers, post codes, -15 %, VRAI, 2A and 01."""
+    price = np.round(np.exp(r.normal(6, 1, n)), 2)
+    label = _label(r, price > 400, "Oui", "Non")
+    rows = [["Prix TTC", "Téléphone", "Code postal", "Date d'achat", "Remise", "Département", "Abonné", "Fidèle"]]
+    for k, day in enumerate(_days(r, n)):
+        amount = f"{price[k]:,.2f}".replace(",", r.choice(["\u202f", "\xa0", " "])).replace(".", ",") + " €"
+        number = f"0{r.integers(1, 8)}" + "".join(f" {r.integers(100):02}" for _ in range(4))
+        rows.append([amount, number, f"{r.integers(1, 96):02}{r.integers(999):03}", f"{day:%d/%m/%Y}"])
+        rows[-1] += [f"-{r.integers(60)} %", r.choice(["2A", "2B", "01", "75"]), r.choice(["VRAI", "FAUX"]), label[k]]
+    return b"\xef\xbb\xbf" + _text(rows, delimiter=";").encode(), "Fidèle"
+
+
+def geography(n, r):
+    """Degrees, U+2212, (1.234,50), 400%, 1,5E+03, days of Excel, dashes, empty columns; labels 1.0 beside a comma."""
+    north = r.uniform(-60, 60, n)
+    label = _label(r, north > 5, "1.0", "0.0")
+    rows = [["Lat", "Delta", "Net", "Growth", "Sci", "Date", "Version", "Empty", "Gap", "Hot"]]
+    for k in range(n):
+        far, net, change = abs(north[k]), r.normal(0, 1000), r.normal(0, 10)
+        rows.append([f"{int(far)}° {int(far % 1 * 60):02}' {far * 60 % 1 * 60:.2f}\" {'N' if north[k] > 0 else 'S'}"])
+        rows[-1] += [("\u2212" if change < 0 else "") + f"{abs(change):.2f}".replace(".", ",")]
+        rows[-1] += [f"({_german(-net)})" if net < 0 else _german(net), f"{r.uniform(0, 400):.0f}%"]
+        rows[-1] += [f"{np.exp(r.normal(5, 3)):.2E}".replace(".", ","), 43831 + r.integers(1500)]
+        rows[-1] += [r.choice(["2.1", "2.2"]), "", r.choice(["-", "NA"]), label[k]]
+    return _text(rows, delimiter=";").encode(), "Hot"

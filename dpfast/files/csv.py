@@ -42,7 +42,7 @@ from dpfast.tables.dates import ORDERS, with_iso_dates
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.encoding import Encoding
 from dpfast.tables.forms import COMMA, NO_POINT
-from dpfast.tables.naming import LATER_HEADER
+from dpfast.tables.naming import LATER_HEADER, are_cells
 from dpfast.tables.objects import Fault
 from dpfast.tables.schema import date_names
 
@@ -67,7 +67,8 @@ class _LongLine(ValueError):
 
 
 class CsvFile:
-    """A table of text, by the path of a file, compressed if its name ends in .gz, or by the content of a file as bytes.
+    """A table of text, by the path of a file, compressed if its name ends in .gz, .bz2 or
+    .zst, or by the content of a file as bytes.
 
     A workbook is read like the text of one of its sheets, `sheet`, by default the only one.
     `skip_lines` is the number of lines before the header. `names` are the names of the columns, stripped of blanks;
@@ -399,10 +400,11 @@ def header_of(lines, separator, decimal="."):
     if len(names) == 1 and any(mark in names[0] for mark in ",;\t|"):
         what = {"\t": "tabs", ",": "commas"}.get(separator, repr(separator))
         likely = max(";\t|,", key=names[0].count)
+        row = "" if are_cells([each.strip() for each in names[0].split(likely)]) else f", {names[0]!r}"
         likely = {"\t": "tab"}.get(likely, likely)
         raise ValueError(
-            f"the header row has only one column, {names[0]!r}; columns must be separated by {what}, unless another "
-            f"separator= (--separator) is given: {likely!r} may be right. {LATER_HEADER}"
+            f"the header row has only one column{row}; columns must be separated by {what}, unless another separator= "
+            f"(--separator) is given: {likely!r} may be right. {LATER_HEADER}"
         )
     return distinguish_names(names), bool(mark_of_file) + rows.line_num, separator
 

@@ -51,8 +51,8 @@ class FileParts(Source):
     Parameters
     ----------
     path : str or path-like
-        With a schema: a .parquet or .csv file (and .csv.gz, .tsv), a workbook (.xlsx), or a folder or pattern of
-        Parquet files. Without one: Parquet of numbers, .npy, .npz with an array ``X`` or a sparse matrix as
+        With a schema: a .parquet or .csv file (and .tsv, .csv.gz, .bz2, .zst), a workbook (.xlsx), or a folder or
+        pattern of Parquet files. Without one: Parquet of numbers, .npy, .npz with an array ``X`` or a sparse matrix as
         `scipy.sparse.save_npz` writes it, or whatever `dpfast.files.read_table` reads.
     label : str, optional
         The column, or the array of a .npz file, of labels; with a schema, the name of its label.
@@ -341,7 +341,8 @@ def read_codes(
     Parameters
     ----------
     path : str or path-like
-        A .csv or .tsv file (and .gz), a .parquet file, a folder or a pattern of such, or the name of a bundled table.
+        A .csv or .tsv file (and .gz, .bz2, .zst), a .parquet file, a folder or a pattern of such, or the name of a
+        bundled table.
     schema : Schema
     label : Label, optional
         The column to read as labels, such as `schema.label`; by default no labels are read.

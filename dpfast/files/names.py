@@ -1,5 +1,6 @@
 """Parts that all readers of files share: names of files and columns, labels, and bounds on lines and expansion."""
 
+import bz2
 import glob
 import gzip
 import io
@@ -69,10 +70,10 @@ _TEXT = (".csv", ".tsv", ".txt", ".data", ".dat")
 _WORKBOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 _ENDINGS = (*_TEXT, ".parquet", *_SPARSE, ".npz", *_WORKBOOKS)
 WANTED_NAME = (
-    f"the name of a file to read must end in one of {', '.join(_ENDINGS)}, or for text in one of these and .gz; save "
-    "other tables as CSV or Parquet"
+    f"the name of a file to read must end in one of {', '.join(_ENDINGS)}, or for text in one of these and .gz, .bz2 "
+    "or .zst; save other tables as CSV or Parquet"
 )
-_PACKED = (".zip", ".bz2", ".xz", ".zst", ".7z", ".tar", ".tgz", ".rar")
+_PACKED = (".zip", ".xz", ".7z", ".tar", ".tgz", ".rar")
 _BY_PANDAS = {  # how pandas reads tables of other kinds
     ".dta": "read_stata({!r})",
     ".sav": "read_spss({!r})",
@@ -85,18 +86,24 @@ _BY_PANDAS = {  # how pandas reads tables of other kinds
     ".pkl": "read_pickle({!r})",
 }
 LONGEST_LINE = 1 << 27  # bytes, where a format says nothing smaller
+_EXPANDED = {  # by the ending of a name
+    ".gz": gzip.open,
+    ".bz2": bz2.open,
+    ".zst": lambda file: pa.CompressedInputStream(pa.PythonFile(file, mode="r"), "zstd"),
+}
 EXPANSION, ALWAYS = 400, 1 << 28  # a compressed file may have so many times its bytes, and 256 MB in any case
 
 
 @contextmanager
 def open_expanded(path):
-    """Return the file, expanded if its name ends in .gz; reading beyond its bounds raises ValueError."""
+    """Return the file, expanded if its name ends as that of a compressed one; reading beyond its bounds is refused."""
     path = Path(path)
     with open(path, "rb") as file:
-        if path.suffix != ".gz":
+        expand = _EXPANDED.get(path.suffix)
+        if expand is None:
             yield Lines(file)
             return
-        with gzip.open(file, "rb") as expanded:
+        with expand(file) as expanded:
             yield Lines(_Bounded(expanded, max(ALWAYS, EXPANSION * path.stat().st_size)))
 
 
@@ -131,7 +138,12 @@ class _Bounded(io.RawIOBase):
         return True
 
     def readinto(self, buffer):
-        data = self._file.read(len(buffer))
+        try:
+            data = self._file.read(len(buffer))
+        except gzip.BadGzipFile:
+            raise
+        except OSError as error:
+            raise ValueError(f"it cannot be expanded: {error}") from None
         self._n_left -= len(data)
         if self._n_left < 0:
             raise ValueError(f"the file expands to more than {self._most:,} bytes, {EXPANSION} times its size")
@@ -182,7 +194,7 @@ def kind_of(path):
 
     Other names, and files that do not exist, are refused.
     """
-    ending = (path.with_suffix("") if path.suffix == ".gz" else path).suffix.lower()
+    ending = _without_compression(path).suffix.lower()
     if path.is_dir() and not ending:
         ending = ".parquet"
     if not ending and not path.is_file():
@@ -211,7 +223,11 @@ def is_workbook(path):
 
 def is_svmlight(path):
     """Return whether the name of a file is that of an svmlight file."""
-    return (path.with_suffix("") if path.suffix == ".gz" else path).suffix.lower() in _SPARSE
+    return _without_compression(path).suffix.lower() in _SPARSE
+
+
+def _without_compression(path):
+    return path.with_suffix("") if path.suffix in _EXPANDED else path
 
 
 def separator_of(path):

@@ -62,10 +62,10 @@ def read_table(
     """Read a table and its labels; the ending of the name determines the type of file.
 
     ===========================  ======================================================================
-    .csv, .tsv, .txt, .data      a header row, then numbers or true/false (and .gz)
+    .csv, .tsv, .txt, .data      a header row, then numbers or true/false (and .gz, .bz2, .zst)
     .xlsx, .xlsm, .xls, .ods     one sheet of a workbook, read like a CSV file, by python-calamine
     .parquet                     numbers or booleans; a folder or a pattern of files is one table
-    .svm, .svmlight, .libsvm     feature numbers from 1, the label first (and .gz)
+    .svm, .svmlight, .libsvm     feature numbers from 1, the label first (and .gz, .bz2, .zst)
     .npz                         ``X`` or a scipy sparse matrix; ``y`` and ``feature_names`` if present
     no ending                    a bundled data set, as in `dpfast.load_dataset`
     ===========================  ======================================================================

@@ -20,28 +20,7 @@ from dpfast.tables.labels import missing_labels
 from dpfast.tables.naming import listed, not_there, suggests_person
 from dpfast.tables.objects import Fault
 
-# what a draft takes for missing if it occurs
-MARKS = (
-    "",
-    " ",
-    "?",
-    "-",
-    "NA",
-    "N/A",
-    "n/a",
-    "NaN",
-    "nan",
-    "NULL",
-    "null",
-    "<NA>",
-    "NaT",
-    "\\N",
-    "#N/A",
-    "#NA",
-    "NAN",
-    "-nan",
-    "-NaN",
-)
+MARKS = ("", " ", *(mark for mark in LABEL_MARKS if mark), "-")  # what a draft takes for missing if it occurs
 MOST_VALUES = 1000  # of a category in a draft; a column with more is left out
 FORMATS = (  # of dates; None is YYYY-MM-DD. Two digits of a year come first, as four would be read of them, too
     *(None, "%d.%m.%y", "%d.%m.%Y", "%d/%m/%y", "%m/%d/%y", "%d-%m-%y", "%m-%d-%y"),

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from decimal import Decimal
 from difflib import get_close_matches
+from unicodedata import normalize
 
 LABELS = " to take labels from"
 LATER_HEADER = "If the header is a later line, give the number of lines before it: --skip-lines (skip_lines=)"
@@ -44,8 +45,13 @@ def visible(text, *, lines=False):
 
 def not_there(name, names, what="column", use=LABELS):
     """Return the message that there is no column, or array, of this name."""
-    there = listed(names) or "none"
+    there = f"{len(names):,} others, with numbers among them" if are_cells(names) else listed(names) or "none"
     return f"there is no {what} {name!r}{use}{hint_of(name, names)}; there is {there}{_no_header(names)}"
+
+
+def are_cells(names):
+    """Return whether names of columns are rather cells of a row, which no message repeats: one is a number."""
+    return any(_NUMBER.fullmatch(name) for name in names)
 
 
 def _no_header(names):
@@ -53,7 +59,7 @@ def _no_header(names):
     if len(names) == 1 and " " in names[0].strip() and not names[0].startswith("#"):
         return ". If blanks separate the columns, give --separator space; the first line must name them"
     few = len(names) <= 2 or any(NAMELESS.fullmatch(name) or name.endswith(":") for name in names)
-    if few or any(_NUMBER.fullmatch(name) or name.startswith("#") for name in names):
+    if few or are_cells(names) or any(name.startswith("#") for name in names):
         return f". A file must have a line of names. {LATER_HEADER}"
     return ""
 
@@ -95,10 +101,23 @@ def _words_of(name):
 
 
 def alike(names):
-    """Return the names that differ from another one only in capitals, blanks or how they write the same number."""
-    folded = [_fold_number("".join(str(name).split()).casefold()) for name in names]
+    """Return the names that differ from another one only in capitals, blanks or how they write a number or a letter."""
+    folded = [_fold_number("".join(normalize("NFKC", str(name)).split()).casefold()) for name in names]
     times = Counter(folded)
     return [name for name, fold in zip(names, folded, strict=True) if times[fold] > 1]
+
+
+def short_for(names):
+    """Return pairs of a name of one letter, and the only longer name that begins with it, in any case."""
+    pairs = []
+    for name in (each for each in map(str, names) if len(each.strip()) == 1 and each.strip().isalpha()):
+        letter = name.strip().casefold()
+        longer = [
+            str(each) for each in names if len(str(each).strip()) > 1 and str(each).strip().casefold()[0] == letter
+        ]
+        if len({*map(str.casefold, map(str.strip, longer))}) == 1:
+            pairs.append((name, longer[0]))
+    return pairs
 
 
 def _fold_number(text):

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from dpfast.tables.arrow import Frame, numbers, texts
 from dpfast.tables.columns import BINS, Category, Date, Numeric
-from dpfast.tables.dates import ORDERS, iso_dates
+from dpfast.tables.dates import EXCEL, ORDERS, days_of_numbers, iso_dates
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.drafts import (
     FEW,
@@ -35,6 +35,7 @@ from dpfast.tables.naming import (
     listed,
     may_suggest_person,
     repeats_label,
+    short_for,
     suggests_code,
     suggests_person,
 )
@@ -64,6 +65,8 @@ _MOST_ANSWERS = 30
 _ENDINGS = {*"senr", "es", "en", "rs", "our", "ours", "ear", "ears", "ay", "ays"}  # of units that mean the same
 _NO_UNITS = {*"NSWEkKMB", "bn", "mn", "am", "pm", "AM", "PM", "a.m.", "p.m."}  # of the compass, thousands and a clock
 _SECONDS = (9.4e8, 2.1e9)  # since 1970, from 1999 to 2036
+_EXCEL_DAYS = np.array(["1970-01-01", "2050-01-01"], "M8[D]")
+_OF_DAYS = re.compile("date|datum|day|tag|dob|birth|geb|fecha|jour|since|seit|serial|admi|start|end", re.IGNORECASE)
 _LIMIT = re.compile(r"[<>\u2264\u2265]=?\s?[0-9].*")
 
 
@@ -135,6 +138,11 @@ def remarks(schema: Any, table: Any, missing: Sequence[str] = (), decimal: str =
                 f"{what} differ only in capitals, blanks or the form of a number: {listed(same)}. If they mean the "
                 "same, write them alike first"
             )
+    for short, long in short_for((schema.label and schema.label.classes) or ()):
+        found.append(
+            f"the class {short!r} of the label {label!r} may be short for {long!r}. If they mean the same, write them "
+            "alike first"
+        )
     found += _remarks_on_names(frame, schema, label)
     if label is not None and label in frame.names:
         index, _ = texts(label, frame.column(label), missing_labels(schema.label.classes, schema.missing_values))
@@ -163,7 +171,7 @@ def remarks(schema: Any, table: Any, missing: Sequence[str] = (), decimal: str =
             continue
         if name in dates:
             continue
-        if more := _times_since_1970(name, values):
+        if more := _times_since_1970(name, values) or _days_of_excel(name, values):
             found.append(more)
             continue
         if (values is None or (values == np.rint(values)).all()) and (
@@ -211,6 +219,19 @@ def _times_since_1970(name, values):
                 f'times, declare kind = "date", format = "{unit}"'
             )
     return None
+
+
+def _days_of_excel(name, values):
+    """Return what to do about whole numbers that may be days as spreadsheets count them, by the name; else None."""
+    if values is None or len(values) <= FEW or not _OF_DAYS.search(name) or not (values == np.rint(values)).all():
+        return None
+    low, high = days_of_numbers(np.array([values.min(), values.max()]), EXCEL).astype("M8[D]")
+    if not _EXCEL_DAYS[0] <= low < high <= _EXCEL_DAYS[1]:
+        return None
+    return (
+        f"column {name!r} has numbers that would be {low} to {high} as spreadsheets count days. If they are dates, "
+        f'declare kind = "date", format = "{EXCEL}"'
+    )
 
 
 def _remark_on_codes(name, array, words, schema):

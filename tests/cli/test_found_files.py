@@ -95,6 +95,17 @@ def test_a_file_that_cannot_be_read_as_it_is_names_what_to_do(refused, tmp_path,
     assert said in refused("fit", tmp_path / "t.csv", *FIT)
 
 
+def test_a_row_that_is_taken_for_the_header_is_not_repeated(refused, tmp_path):
+    """Its cells stood in the message, as the names of columns: if too many lines are skipped, say."""
+    path = tmp_path / "t.csv"
+    path.write_text("age;job;buys\n31;a secret;no\n42;smith;yes\n")
+    for options in (("--separator", ";", "--skip-lines", 1), ("--skip-lines", 1)):
+        for command in (("fit", path, *FIT), ("schema", "draft", path, "--label", "buys")):
+            said = refused(*command, *options)
+            assert "secret" not in said
+            assert "--skip-lines" in said
+
+
 @pytest.mark.parametrize("name", ["t.csv.zip", "t.json", "t.docx", "t"])
 def test_a_file_of_another_kind_is_to_be_saved_as_one_of_those_that_are_read(refused, tmp_path, name):
     (tmp_path / name).write_bytes(b"PK")

@@ -138,6 +138,23 @@ CASES = [
         dates=("Timestamp", "Since"),
         words=("Which do you own?",),
     ),
+    _case(
+        messy_files.shop,
+        *("--separator", ";", "--decimal", ",", "--dates", "dmy"),
+        says=("column 'Code postal' has numbers with leading zeros",),
+        persons=("Téléphone",),
+        numbers=("Prix TTC", "Code postal", "Remise"),
+        dates=("Date d'achat",),
+        words=("Abonné",),
+    ),
+    _case(
+        messy_files.geography,
+        *("--separator", ";", "--decimal", ","),
+        says=("'Date' has numbers that would be 2020-01-0", "as spreadsheets count days"),
+        numbers=("Lat", "Delta", "Net", "Growth", "Sci", "Date"),
+        words=("Version",),
+        neither=("Empty", "Gap"),
+    ),
 ]
 
 

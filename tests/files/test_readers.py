@@ -1,9 +1,11 @@
+import bz2
 import gzip
 import tracemalloc
 import warnings
 from contextlib import nullcontext
 
 import numpy as np
+import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
@@ -96,6 +98,8 @@ def test_tabs_and_compression_are_known_by_the_ending(write):
     for path in (
         write(GOOD.replace(",", "\t"), "trees.tsv"),
         write(gzip.compress(GOOD.encode()), "trees.csv.gz"),
+        write(bz2.compress(GOOD.encode()), "trees.csv.bz2"),
+        write(pa.compress(GOOD.encode(), "zstd", asbytes=True), "trees.csv.zst"),
         write(GOOD, "TREES.CSV"),
     ):
         X, y, _ = read_table(path, label="tree")
@@ -149,7 +153,13 @@ def test_what_is_not_a_number_is_refused_with_a_threshold_too(write):
 def test_a_compressed_file_that_is_cut_short_is_refused(write):
     whole = gzip.compress(GOOD.encode())
     assert "ended before" in refusal(write(whole[:-9], "trees.csv.gz"), label="tree")
-    refusal(write(b"not gzip", "trees.csv.gz"), label="tree")
+    for ending in ("gz", "bz2", "zst"):
+        assert ending in refusal(write(b"not compressed", f"trees.csv.{ending}"), label="tree")
+    for ending, cut in (
+        ("bz2", bz2.compress(GOOD.encode())[:-9]),
+        ("zst", pa.compress(GOOD.encode(), "zstd", asbytes=True)[:-9]),
+    ):
+        refusal(write(cut, f"trees.csv.{ending}"), label="tree")
 
 
 def test_an_interrupt_while_labels_are_read_is_one(write, monkeypatch):
@@ -185,8 +195,10 @@ def test_what_is_parsed_is_bounded(write, monkeypatch):
         write(long.format("x" * 1001)), label="y"
     )
     monkeypatch.setattr(names, "ALWAYS", 10_000)
-    bomb = write(gzip.compress(b"a,y\n" + b"1,u\n" * 100_000), "bomb.csv.gz")
-    assert "the file expands to more than" in refusal(bomb, label="y")
+    rows = b"a,y\n" + b"1,u\n" * 100_000
+    packed = {"gz": gzip.compress(rows), "bz2": bz2.compress(rows), "zst": pa.compress(rows, "zstd", asbytes=True)}
+    for ending, content in packed.items():
+        assert "the file expands to more than" in refusal(write(content, f"bomb.csv.{ending}"), label="y")
     bomb = write(gzip.compress(b"1 1:1\n" * 200_000), "bomb.svm.gz")
     assert "the file expands to more than" in refusal(bomb)
     np.savez_compressed(bomb := write("", "bomb.npz"), X=np.zeros((1000, 1000)), y=np.arange(1000) % 2)

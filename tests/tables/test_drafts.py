@@ -10,7 +10,7 @@ import pytest
 
 from dpfast import HalfspaceClassifier, Schema
 from dpfast.tables import Boolean, Category, Date, Label, Numeric
-from dpfast.tables.naming import alike
+from dpfast.tables.naming import alike, short_for
 from dpfast.tables.remarks import almost_numeric, odd_remarks, remarks
 
 
@@ -279,6 +279,12 @@ def test_a_draft_tells_of_labels_with_two_spellings():
         "classes of the label 'buys' differ only in capitals, blanks or the form of a number: Yes, yes. If they mean "
         "the same, write them alike first"
     ]
+    table = {"x": [1, 2, 3, 4, 5] * 6, "buys": ["yes", "no", "no", "Y", "may be"] * 6}
+    assert remarks(Schema.draft(table, "buys"), table) == [
+        "the class 'Y' of the label 'buys' may be short for 'yes'. If they mean the same, write them alike first"
+    ]
+    assert short_for(["f", "m", "male", "maybe", "1", "10"]) == []
+    assert alike(["Mu\u0308ller", "M\xfcller", "Mueller"]) == ["Mu\u0308ller", "M\xfcller"]
     assert alike(["1", "1.0", "01", "2", "1a", "-1", "9" * 30]) == ["1", "1.0", "01"]
 
 
@@ -465,6 +471,14 @@ def test_a_draft_tells_of_several_answers_in_a_cell():
     (told,) = [each for each in remarks(Schema.draft(table), table) if "several answers" in each]
     assert told.startswith("column 'owns' holds several answers in a cell, such as")
     assert "str.get_dummies(';')" in told
+
+
+def test_a_draft_tells_of_days_as_spreadsheets_count_them(rng):
+    days = rng.integers(43831, 45000, 300)
+    table = {"Admission date": days, "income": days, "birthday": days.astype(str), "end": days / 7}
+    told = [each for each in remarks(Schema.draft(table), table) if "spreadsheets" in each]
+    assert [each.split("'")[1] for each in told] == ["Admission date", "birthday"]
+    assert told[0].endswith('declare kind = "date", format = "excel days"')
 
 
 def test_a_draft_knows_stamps_of_date_and_time_and_tells_of_seconds_since_1970(rng):
