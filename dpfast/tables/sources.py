@@ -235,6 +235,7 @@ class Memory(Source):
             return self.X
         encoding = Encoding(schema, label, unit=unit, stay=True)
         encoding.add(self.X, self.y)
+        pa.default_memory_pool().release_unused()
         return encoding
 
     def vectors(self, classes: Any = None, *, one_column: bool = False) -> Table:

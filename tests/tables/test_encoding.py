@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dpfast import TableEncoder
 from dpfast.parts.blocks import Spool, Storage
-from dpfast.tables import Boolean, Category, Date, Label, Numeric, Schema
+from dpfast.tables import Boolean, Category, Date, Label, Numeric, Schema, sources
 from dpfast.tables.arrow import ArrayStore, Fault
 from dpfast.tables.cells import number_codes
 from dpfast.tables.discovered import Discovered
@@ -468,3 +468,17 @@ def test_columns_whose_codes_are_made_are_no_longer_held():
     table = encoding.to_codes(found, labels_that_occur(*encoding.label_numbers(), None))
     assert expected == table.parts.only.X
     assert [len(stores) for stores in encoding._stores] == [0, 1]
+
+
+def test_memory_that_arrow_needed_for_a_frame_is_given_back_once_it_is_encoded(monkeypatch):
+    released = []
+
+    class Pool:
+        def release_unused(self):
+            released.append(True)
+
+    monkeypatch.setattr(sources, "pa", type("Arrow", (), {"default_memory_pool": Pool}))
+    frame = pd.DataFrame({"age": [1.0, 2.0], "job": ["clerk", "smith"], "smokes": ["true", "false"]})
+    schema = Schema([Numeric("age", 0, 9), Category("job", ["clerk", "smith"]), Boolean("smokes")])
+    sources.Memory(frame).encode(schema, None)
+    assert released

@@ -336,6 +336,7 @@ def _limited_rows(piece, limited):
     same = memo is not None and memo[:2] == (allowed, added)
     if not same or not (memo[2] is squares or np.array_equal(memo[2], squares)):
         pairs, forest = added
+        memo = piece.memo[_limited_rows] = None  # its columns are made anew, and need memory no longer
         rows = piece.rows.with_pairs(pairs) if pairs else piece.rows
         rows = rows if forest is None else rows.with_leaves(forest)
         memo = piece.memo[_limited_rows] = allowed, added, squares, rows, rows.limits(squares, allowed, LIMIT)

@@ -1,6 +1,7 @@
 """Images of codes beside their twin in numpy, and how far one row moves what is released."""
 
 import math
+import weakref
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from dpfast.learners.halfspaces.bins import HATS, entries_of_numbers
 from dpfast.learners.halfspaces.halfspace import HalfspaceRows, image_of
 from dpfast.learners.halfspaces.images import CodeImage, Opening
 from dpfast.learners.halfspaces.model import sensitivity
+from dpfast.learners.halfspaces.pairs import Interaction
 from dpfast.learners.halfspaces.steepness import STEPS, level_ends
 from dpfast.parts.blocks import Piece
 from dpfast.tables.cells import CodeColumn
@@ -303,3 +305,26 @@ def test_the_opening_drops_what_noise_may_be(rng):
     noisy = np.append(true + rng.normal(0, 500, 256), [true.sum() / 2] * 2)
     opening = Opening.of(noisy, 500.0, rows, 2, int(true.sum()))
     assert np.square(opening.counts[0] - true).sum() < 0.25 * np.square(noisy[:256] - true).sum()
+
+
+def test_columns_of_pairs_are_given_up_before_those_of_the_next_image_are_made(rng, monkeypatch):
+    rows, plain, made = CodeRows(table(rng, 50)), CodeRows.with_pairs, []
+
+    def with_pairs(self, pairs):
+        if self is not rows:  # the form of an image
+            return plain(self, pairs)
+        assert not any(each() for each in made)
+        joined = plain(self, pairs)
+        made.append(weakref.ref(joined))
+        return joined
+
+    monkeypatch.setattr(CodeRows, "with_pairs", with_pairs)
+    groups = tuple(v % 3 for v in range(SIZES[0])), tuple(v % 2 for v in range(SIZES[1]))
+    image, piece = opened(rows, 2, rng), Piece(None, rng.integers(0, 2, 50), rows=rows)
+    for images, pair in enumerate((Interaction((0, 1), groups), Interaction((1, 0), groups[::-1])), 1):
+        joined = image.with_pairs([pair])
+        for _ in range(2):  # the second question needs no new columns
+            question, *told = joined.question(np.zeros((joined.size, 1)), np.zeros(1))
+            question(piece, *told)
+        assert len(made) == images
+    assert made[-1]() is not None
