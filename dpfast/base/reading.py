@@ -38,7 +38,7 @@ from dpfast.tables.columns import text_of
 from dpfast.tables.discovered import MOST_COLUMNS
 from dpfast.tables.encoding import Encoding
 from dpfast.tables.label_kinds import ABOVE, refuse_floating
-from dpfast.tables.labels import labels_among, labels_of, labels_that_occur, read_labels
+from dpfast.tables.labels import labels_among, labels_of, labels_that_occur
 from dpfast.tables.naming import listed
 from dpfast.tables.schema import Label
 from dpfast.tables.sources import schema_to_discover
@@ -428,7 +428,7 @@ class TableReader:
             encoder.other_label_ = other_label(counts_by_class(discovery.labels, declared), declared)
             self._others = partial(share_of_others, discovery, declared, planned.labels.deviation)
             self.tell_others(discovery.labelled)
-            label_codes = read_labels(labels_among(*encoding.label_numbers(), declared, encoder.other_label_), declared)
+            label_codes = labels_among(*encoding.label_numbers(), declared, encoder.other_label_)
         if discovery.labels:
             totals = counts_by_class(discovery.labels, declared)
             fit.attributes["class_sizes_"] = np.array([totals[text_of(each)] for each in declared.tolist()], np.float64)

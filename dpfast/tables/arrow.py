@@ -218,9 +218,8 @@ def header_of(table: Any) -> dict[str, pa.DataType]:
     """Return the types of the columns of a frame by their names; no row of a frame or of a dict is read for it."""
     if hasattr(table, "iloc") and hasattr(table, "columns"):
         table = getattr(table, "_meta", table)
-        frame, types = Frame(table), {}
-        columns = [*zip(frame.names, table.dtypes.tolist(), strict=True)]
-        for name, dtype in columns:
+        frame, types, found = Frame(table), {}, {}
+        for name, dtype in zip(frame.names, table.dtypes.tolist(), strict=True):
             if dtype not in types:
                 if are_plain_numbers(stored := frame.stored(name)):
                     types[dtype] = pa.from_numpy_dtype(dtype)
@@ -228,7 +227,8 @@ def header_of(table: Any) -> dict[str, pa.DataType]:
                     storage: Any = getattr(stored, "array", None)
                     rows = storage if hasattr(storage, "__arrow_array__") else stored.iloc
                     types[dtype] = Frame({name: rows[:0]}).column(name).type
-        return {name: types[dtype] for name, dtype in columns}
+            found[name] = types[dtype]
+        return found
     if isinstance(table, Mapping):
         Frame(table)  # refuses columns of several lengths
         table = {name: column[:0] for name, column in table.items()}

@@ -342,13 +342,14 @@ def rows_to_count(y: Any, neighbors: str, classes: ArrayLike | None = None, name
 # ---- other labels ----------------------------------------------------------------------------------------------------
 
 
-def labels_among(numbers: np.ndarray, identities: Iterable, classes: np.ndarray, other: Any) -> LabelColumn:
-    """Return labels as given classes, each by its cell alone; all other labels become the class `other`.
+def labels_among(numbers: np.ndarray, identities: Iterable, classes: np.ndarray, other: Any) -> Labels:
+    """Return labels as numbers of discovered classes, each by its cell alone; all others have the class `other`.
 
     `numbers` has the number of the identity of each row.
     """
     codes = class_numbers(identities, classes, class_numbers([other], classes, -1)[0])
-    return LabelColumn(take_entries(np.array([*codes, -1], narrowest(len(classes))), numbers), classes)
+    table = np.array([*codes, MISSING], narrowest(max(2, len(classes))))
+    return Labels(take_entries(table, numbers), classes, True)
 
 
 def labels_as_they_are(y: Any, name: str = "y") -> np.ndarray:
