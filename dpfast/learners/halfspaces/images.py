@@ -34,7 +34,7 @@ from dpfast.mechanisms.opening import SURE
 from dpfast.tables.arrays import count_codes
 from dpfast.tables.cells import bins_of
 
-_ENOUGH = 2.0  # deviations of the noise of the opening: the rows of a bin that has an entry of its own
+_ENOUGH = 2.0, 5.0  # deviations of noise: rows of a bin with an entry of its own, for two classes and for more
 LIMIT, _RADIUS = 1 << 16, 1 << 14  # of rows of codes: the largest limit, and R on the grid
 _FINEST = 1 << 16  # the most steps of the grid for an entry 1
 SHORTER, LEAST, TOP = 0.7, 0.1, 0.2  # R^2 / |x - mu|^2, the least |x - mu|^2 / |x|^2 assumed, and h / R
@@ -181,7 +181,7 @@ class CodeImage(CodeShape):
 
         Beside their number stands the deviation of its noise.
         """
-        self._least = _ENOUGH * deviation
+        self._least = _ENOUGH[self._classes > 2] * deviation  # the sums of each class have noise of their own
         self.begin(Opening.of(noisy, deviation, self._rows, self._classes, n, self._weight))
         return counted_rows(noisy, deviation, self._classes, self._weight)
 

@@ -53,7 +53,8 @@ def twin(opening, fit_intercept):
     blocks = []
     for column, rank, count in zip(COLUMNS, opening.ranks, opening.counts, strict=True):
         rows, share = [], count / max(opening.n, count.sum())
-        places = entries_of_numbers(column, rank, share, 2 / opening.n)[0] if column.ordered else None
+        least = (2 if len(opening.sizes) == 2 else 5) / opening.n
+        places = entries_of_numbers(column, rank, share, least)[0] if column.ordered else None
         for v in range(column.size):
             if not column.ordered:
                 rows.append([float(v == other) for other in range(column.size)])
