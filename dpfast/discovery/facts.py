@@ -57,7 +57,7 @@ _USUAL_DAYS = np.arange(-18263.0, 21916.0, 1461.0)  # and of dates: every four y
 def widest(schema: Schema, bins: int) -> list[CodeColumn]:
     """Return columns of codes at least as wide as those of the schema can be after a survey for `bins` bins."""
     codes: list[CodeColumn] = []
-    most = tuple(map(float, range(bins + _MORE_EDGES)))
+    most = tuple(map(float, range(2 * bins + _MORE_EDGES)))
     for column in schema.columns:
         if not column.to_find:
             codes += column.code_columns()

@@ -16,10 +16,11 @@ from dpfast.kernels import spread as kernel
 from dpfast.kernels.spread import Grid, distinct
 from dpfast.tables.cells import LEAST
 
-RANGES, CELLS = 32, 128  # cells of the first look that hold numbers or dates, at most, and of the last look, about
+RANGES, CELLS = 32, 8192  # cells of the first look that hold numbers or dates, at most, and of the last look, about
 LEAST_BINS = 16  # of numbers or dates, at least, even if the rows of each are not clear of noise
 SURE, LIKELY = 4.0, 2.5  # deviations from which a cell holds rows, and from which it does beside another one, or again
 TAIL = 0.005  # share of the rows that may lie beyond either end, or that are too few for a bin
+APART = 8.0  # deviations of the last look that the rows have which a value of many rows parts from others
 LEAST_CELL = 1.4  # deviations of its noise that a cell of the last look should have in rows
 PARTS = 512  # of a cell that is narrowed
 MOST = 0.75, 0.9  # shares of the rows in one cell, or in two, so that these are narrowed; noise may be in others
@@ -92,9 +93,22 @@ class Spread:
         """Return the numbers at these shares of the rows; whole numbers, or lower ends of cells, if all are whole."""
         return kernel.quantiles(self.rows, self._ends, self.total, np.asarray(ranks, np.float64), self.whole)
 
-    def parting(self, edges: np.ndarray) -> np.ndarray:
-        """Return the edges that separate rows: between each one and the one before, and beyond the last, are some."""
-        return kernel.parting(self.rows, self._ends, self.total, self.total * TAIL, edges)
+    def parting(self, edges: np.ndarray, some: float) -> np.ndarray:
+        """Return the edges that separate rows: more than so many lie between each and the one before, and beyond it."""
+        return kernel.parting(self.rows, self._ends, self.total, some, edges)
+
+    def spikes(self, deviation: float, most: int) -> np.ndarray:
+        """Return the ends of at most so many cells, those with most rows of all that stand out: values of many rows.
+
+        Such a cell has more than twice as many rows as either cell beside it would have at its length, by more than
+        noise of this deviation, and that of drawing rows, explains.
+        """
+        lengths = np.diff(self._ends)
+        dense = self.rows / lengths
+        beside = np.maximum(np.append(0.0, dense[:-1]), np.append(dense[1:], 0.0)) * lengths
+        out = self.rows - 2 * beside > SURE * np.sqrt(deviation**2 + self.rows)
+        cells = np.argsort(np.where(out, -self.rows, 0.0), kind="stable")[: min(most, np.count_nonzero(out))]
+        return np.concatenate([self._ends[cells], self._ends[cells + 1]])
 
 
 class Held(NamedTuple):
@@ -191,13 +205,18 @@ class Part:
         """Return the edges of bins of as many rows each, at most about so many, and of the cells that hold rows.
 
         A bin has at least as many rows as the noise of a look deviates by, if there are LEAST_BINS such. Edges that
-        separate no rows are left out. If rows were not found, the ends of all cells are edges, and so are those of
-        `beyond` that lie outside; it is None if there are no such rows.
+        separate no rows are left out. Values of many rows get bins of their own, up to about twice as many bins in all.
+        If rows were not found, the ends of all cells are edges, and so are those of `beyond` that lie outside; it is
+        None if there are no such rows.
         """
-        ends = self._first.ends_of_cells()
-        bins = min(bins, max(LEAST_BINS, int(self.rows / self._deviation)))
-        edges = np.concatenate([self._spread.quantiles(np.arange(1, bins) / bins), ends])
-        edges = self._spread.parting(self._grid.distinct(edges))
+        spread, ends, few = self._spread, self._first.ends_of_cells(), self._spread.total * TAIL
+        even = min(bins, max(LEAST_BINS, int(self.rows / self._deviation)))
+        edges = np.concatenate([spread.quantiles(np.arange(1, even) / even), ends])
+        edges = spread.parting(self._grid.distinct(edges), few)
+        spikes = spread.spikes(self._deviation, max(0, bins - len(edges) // 2))
+        if len(spikes):
+            edges = self._grid.distinct(np.concatenate([edges, spikes]))
+            edges = spread.parting(edges, min(few, APART * self._deviation))
         if beyond is None:
             return edges
         outer = beyond[(beyond < ends[0]) | (beyond > ends[-1])]
