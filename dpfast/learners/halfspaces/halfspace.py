@@ -269,7 +269,7 @@ class HalfspaceClassifier(PrivateClassifier, name="halfspace"):
         depth = depth_of(n, task.epsilon, task.delta, self.trees, held_codes(image.opening)) if trees else 0
         trees = min(trees, number_of(n, task.epsilon, task.delta, self.trees, task.n_classes))
         joins = bool(pairs) and self._joins(n, task)
-        choice, planting = int(n_rounds * PAIRS_BEFORE[depth > 0]), int(n_rounds * BEFORE[joins])
+        choice, planting = int(n_rounds * PAIRS_BEFORE), int(n_rounds * BEFORE[joins])
         if joins and depth and signal(n, task.epsilon, task.delta) >= CLEAR:
             planting = choice
         for k in run.rounds("rounds"):

@@ -38,6 +38,7 @@ _ENOUGH = 2.0, 5.0  # deviations of noise: rows of a bin with an entry of its ow
 LIMIT, _RADIUS = 1 << 16, 1 << 14  # of rows of codes: the largest limit, and R on the grid
 _FINEST = 1 << 16  # the most steps of the grid for an entry 1
 SHORTER, LEAST, TOP = 0.7, 0.1, 0.2  # R^2 / |x - mu|^2, the least |x - mu|^2 / |x|^2 assumed, and h / R
+_FASTEST = 128.0, 256.0  # `fastest` for two classes and for more: see `dpfast.learners.halfspaces.shrunken`
 _SQUARES = 1 << 30  # the largest sum of the squares of a row, so that tables of int32 hold them
 MOST_PAIRS = 8  # for interactions="auto"
 _LEAST_SHARE = 1e-3  # of the rows, assumed for every class
@@ -134,10 +135,11 @@ class CodeShape:
     """
 
     reach = LIMIT * _RADIUS
-    fastest, by_margin, by_middle = 128.0, False, False
+    by_margin, by_middle = False, False
 
     def __init__(self, sizes, bins, classes, fit_intercept):
         self._classes, self._constant = classes, bool(fit_intercept)
+        self.fastest = _FASTEST[classes > 2]
         widths = [width(count, size) for count, size in zip(bins, sizes, strict=True)]
         self._starts = np.cumsum([0, *widths])
         self.columns, self.pairs_at = len(widths), int(self._starts[-1])

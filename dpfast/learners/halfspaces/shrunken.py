@@ -19,6 +19,10 @@ and for every number of rows, and the rate for means is at most `far` n / rounds
 and a large one far enough. The noise of the releases limits rates too (_SIGNAL). Above `fastest`, this limit is used to
 the power _MORE only, because weak signals gain little from more.
 
+The loss of more than two classes is curved less, so their `fastest` is twice that of two. Where all k classes are
+equally likely, the mean curvature along a direction of the scores of norm 1 is (1 - 1 / (k - 1)^2) / k, at most a
+quarter; for two classes it is a half.
+
 **Momentum.** A step longer than `fastest` overshoots along directions in which many entries agree. So the excess of the
 rate is a velocity, which keeps a share of itself from round to round: 1 - fastest / rate, but less in the first rounds,
 and at most 1 - _LASTING / rounds. It moves as far in as many rounds.

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from dpfast import BitMatrix, CodeTable
 from dpfast.learners.halfspaces.bins import HATS, entries_of_numbers
 from dpfast.learners.halfspaces.halfspace import HalfspaceRows, image_of
-from dpfast.learners.halfspaces.images import CodeImage, Opening
+from dpfast.learners.halfspaces.images import CodeImage, CodeShape, Opening
 from dpfast.learners.halfspaces.model import sensitivity
 from dpfast.learners.halfspaces.pairs import Interaction
 from dpfast.learners.halfspaces.steepness import STEPS, level_ends
@@ -329,3 +329,9 @@ def test_columns_of_pairs_are_given_up_before_those_of_the_next_image_are_made(r
             question(piece, *told)
         assert len(made) == images
     assert made[-1]() is not None
+
+
+@pytest.mark.parametrize(("classes", "times"), [(2, 1.0), (3, 2.0), (7, 2.0)])
+def test_steps_are_twice_as_long_for_codes_of_more_than_two_classes(classes, times):
+    usual = CodeShape([3, 4], [0, 0], 2, True).fastest
+    assert CodeShape([3, 4], [0, 0], classes, True).fastest == times * usual

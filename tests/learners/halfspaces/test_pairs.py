@@ -285,6 +285,16 @@ def test_trees_wait_after_pairs_if_some_are_chosen_and_terms_are_noisy_and_are_s
     assert left == [(rounds, chosen)]
 
 
+@pytest.mark.parametrize("trees", [0, 5])
+def test_pairs_are_chosen_after_15_of_100_rounds_with_and_without_trees(trees, rng, monkeypatch):
+    table, labels = exclusive(rng, 3000)
+    left, join = [], HalfspaceState.join
+    monkeypatch.setattr(HalfspaceState, "join", lambda self, *given: left.append(given[2]) or join(self, *given))
+    model = dpfast.HalfspaceClassifier(2.0, n_rounds=20, interactions=2, trees=trees, random_state=0)
+    model.fit(table, labels, classes=[0, 1])
+    assert left == [17]
+
+
 def test_pairs_of_many_classes(rng):
     table, labels = exclusive(rng, 6000)
     labels = labels + 2 * (np.asarray(table.column(2)) > 1)
