@@ -284,6 +284,27 @@ static void noise_gaussian(bool measuring) {
     noise(measuring, &law);
 }
 
+static void measure_project(bool measuring) {
+    enum { SIZE = 500 };
+    static int32_t *score, *weight, table[SIZE];
+    static uint16_t pairs[SIZE + 2];
+    static int64_t *group;
+    static int8_t *y;
+    if (measuring) {
+        int64_t more;
+        dpf_measure_pairs(table, SIZE, pairs);
+        dpf_measure_groups(table, SIZE, 3, group);
+        group[0] += dpf_measure_look(score, SCORES, pairs, SIZE, 300, weight, &more);
+        dpf_measure_settle(y, SCORES, more / 2, weight);
+        return;
+    }
+    score = scores(SCORES, LEVELS);
+    weight = zeros(SCORES, 4);
+    group = zeros(SIZE / 8 + 1, 8);
+    y = signs(SCORES);
+    for (int32_t s = 0; s < SIZE; s++) table[s] = SIZE - 1 - s;
+}
+
 static void measure_weights(bool measuring) {
     enum { SIZE = 500 };
     static int32_t *score, *weight, table[SIZE];
@@ -291,7 +312,7 @@ static void measure_weights(bool measuring) {
     static int8_t *y;
     if (measuring) {
         int64_t more;
-        dpf_measure_count(score, SCORES, 0, count);
+        dpf_measure_count(score, SCORES, 0, 0, count);
         count[0] += dpf_measure_total(score, SCORES, table, SIZE, 300, &more);
         dpf_measure_weights(score, y, SCORES, table, SIZE, 300, more / 2, weight);
         return;
@@ -963,6 +984,7 @@ static const struct {
     {"scores_votes_packed", scores_votes_packed},
     {"noise_laplace", noise_laplace},
     {"noise_gaussian", noise_gaussian},
+    {"measure_project", measure_project},
     {"measure_weights", measure_weights},
     {"unit_rows_margins", unit_rows_margins},
     {"unit_rows_margins_narrow", unit_rows_margins_narrow},

@@ -42,17 +42,26 @@ DPF_LEVELS(void, NAME(), NAME(_body),
            (const REAL *x, size_t n, unsigned bits, int32_t *DPF_RESTRICT q, double *low, double *high),
            (x, n, bits, q, low, high))
 
+/* The bits of the number that MIDDLE moves onto the integers; it is clipped there, where clipping moves no other number
+ * and costs two instructions. The last bits are the integer. */
+DPF_BODY uint64_t NAME(_moved)(REAL x, double scale) {
+    const double moved = (double)x * scale + MIDDLE, least = moved > MIDDLE ? moved : MIDDLE; /* NaN is not above */
+    const double unit = least < MIDDLE + scale ? least : MIDDLE + scale;
+    uint64_t moved_bits;
+    memcpy(&moved_bits, &unit, sizeof moved_bits);
+    return moved_bits;
+}
+
 DPF_BODY int64_t NAME(_sum_body)(const REAL *x, size_t n, unsigned bits) {
+    enum { LANES = 32 }; /* sums in progress: one of a few waits for itself */
     const double scale = (double)((uint64_t)1 << bits);
-    int64_t total = 0;
-    for (size_t i = 0; i < n; i++) {
-        const REAL least = x[i] > 0 ? x[i] : 0, unit = least < 1 ? least : 1;
-        const double moved = (double)unit * scale + MIDDLE; /* its low bits are the rounded integer */
-        int64_t low_bits;
-        memcpy(&low_bits, &moved, sizeof low_bits);
-        total += low_bits - INT64_C(0x4338000000000000);
-    }
-    return total;
+    uint64_t total[LANES] = {0};
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (size_t l = 0; l < LANES; l++) total[l] += NAME(_moved)(x[i + l], scale);
+    for (; i < n; i++) total[0] += NAME(_moved)(x[i], scale);
+    for (size_t l = 1; l < LANES; l++) total[0] += total[l];
+    return (int64_t)(total[0] - n * UINT64_C(0x4338000000000000)); /* the bits of MIDDLE, modulo 2^64 */
 }
 
 DPF_LEVELS(int64_t, NAME(_sum), NAME(_sum_body), (const REAL *x, size_t n, unsigned bits), (x, n, bits))

@@ -22,13 +22,14 @@
     ensures \exists integer i; 0 <= i < n && *high == score[i]; */
 void dpf_measure_range(const int32_t *score, size_t n, int32_t *low, int32_t *high);
 
-/* count[s - low] += 1 for each score, all of them in [low, low + size). */
-/*@ requires \valid_read(score + (0 .. n - 1)) && n <= INT64_MAX;
-    requires \forall integer i; 0 <= i < n ==> score[i] >= low && \valid(count + (score[i] - low));
-    requires \forall integer i, j; 0 <= i < n && 0 <= j < n ==> \separated(count + (score[i] - low), score + j);
-    requires \forall integer i; 0 <= i < n ==> 0 <= count[score[i] - low] <= INT64_MAX - n;
+/* count[h - low] += 1 for the high bits h of each score, without its last `bits`, all of them in [low, low + size). */
+/*@ requires \valid_read(score + (0 .. n - 1)) && n <= INT64_MAX && 0 <= bits < 32;
+    requires \forall integer i; 0 <= i < n ==> (score[i] >> bits) >= low && \valid(count + ((score[i] >> bits) - low));
+    requires \forall integer i, j;
+        0 <= i < n && 0 <= j < n ==> \separated(count + ((score[i] >> bits) - low), score + j);
+    requires \forall integer i; 0 <= i < n ==> 0 <= count[(score[i] >> bits) - low] <= INT64_MAX - n;
     assigns count[0 .. 4294967295]; */
-void dpf_measure_count(const int32_t *score, size_t n, int32_t low, int64_t *DPF_RESTRICT count);
+void dpf_measure_count(const int32_t *score, size_t n, int bits, int32_t low, int64_t *DPF_RESTRICT count);
 
 /*
  * The row at which weights of threshold + 1 have added up to more than `excess` units above those of threshold, n if they do not;
@@ -53,6 +54,29 @@ int64_t dpf_measure_total(const int32_t *score, size_t n, const int32_t *table, 
  * units of threshold + 1 if that has fewer; sign is +-1, and size less than 2^31. */
 void dpf_measure_weights(const int32_t *score, const int8_t *sign, size_t n, const int32_t *table, size_t size,
                          int64_t threshold, int64_t excess, int32_t *DPF_RESTRICT weight);
+
+/*
+ * A projection in one look-up a row. A row's place in the table is random, and a table that few scores share is larger
+ * than the near caches: each look-up waits. So units of less than 2^16 are narrowed to 16 bits, which halves the table,
+ * and lie so that one place has them at a threshold and, before it, at the next one. `look` copies both to where the
+ * row's weight will stand, and adds them up. If they enclose the mass, `settle` makes the weights of them in order,
+ * without the table; else the caller looks again, at another threshold.
+ */
+
+/* pairs[0 .. size + 1], for `look`: entry i + 1 is table[i], the ends once more. Returns whether the table falls, if its
+ * entries are in [0, 2^16). */
+bool dpf_measure_pairs(const int32_t *table, size_t size, uint16_t *DPF_RESTRICT pairs);
+
+/* sum[g] = the sum of group g of 2^bits entries of the table; the last group may have fewer. */
+void dpf_measure_groups(const int32_t *table, size_t size, int bits, int64_t *DPF_RESTRICT sum);
+
+/* dpf_measure_total, by the pairs of a table of `size` entries. pair[i] = the units of row i at the threshold in the
+ * high 16 bits, at the next one in the low. */
+int64_t dpf_measure_look(const int32_t *score, size_t n, const uint16_t *pairs, size_t size, int64_t threshold,
+                         int32_t *DPF_RESTRICT pair, int64_t *more);
+
+/* dpf_measure_weights, of the pairs of each row, which it overwrites with the weights. */
+void dpf_measure_settle(const int8_t *sign, size_t n, int64_t excess, int32_t *DPF_RESTRICT weight);
 
 /* score[i] += sign[i] * (margin[i] * unit, rounded to the nearest integer), for margins in [-1, 1]. */
 void dpf_measure_add(int32_t *DPF_RESTRICT score, const int8_t *sign, const float *margin, size_t n, float unit);

@@ -46,7 +46,7 @@ TABLE = {
     },
     "measure.c": {
         "dpf_measure_range": 23,
-        "dpf_measure_count": 15,
+        "dpf_measure_count": 16,
         "dpf_measure_split": 45,
     },
     "bits.c": {

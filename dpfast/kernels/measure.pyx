@@ -4,29 +4,35 @@ A row of score s weighs ``table[s - threshold]`` units: the cap, ``table[0]``, u
 between one threshold and the next are reached row by row, so that there is one for every total. See csrc/measure.h.
 """
 import math
+from functools import partial
 
 import numpy as np
 
 from dpfast.kernels import reals
 from dpfast.kernels.own import of_64_bits, own
 
-from libc.stdint cimport int8_t, int32_t, int64_t
+from libc.stdint cimport int8_t, int32_t, int64_t, uint16_t
 from dpfast.kernels.arrays cimport aligned
 from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
 
 
 cdef extern from "measure.h" nogil:
     void dpf_measure_range(const int32_t *score, size_t n, int32_t *low, int32_t *high)
-    void dpf_measure_count(const int32_t *score, size_t n, int32_t low, int64_t *count)
+    void dpf_measure_count(const int32_t *score, size_t n, int bits, int32_t low, int64_t *count)
     int64_t dpf_measure_total(const int32_t *score, size_t n, const int32_t *table, size_t size, int64_t threshold,
                               int64_t *more)
     void dpf_measure_weights(const int32_t *score, const int8_t *sign, size_t n, const int32_t *table, size_t size,
                              int64_t threshold, int64_t excess, int32_t *weight)
+    bint dpf_measure_pairs(const int32_t *table, size_t size, uint16_t *pairs)
+    void dpf_measure_groups(const int32_t *table, size_t size, int bits, int64_t *sum)
+    int64_t dpf_measure_look(const int32_t *score, size_t n, const uint16_t *pairs, size_t size, int64_t threshold,
+                             int32_t *pair, int64_t *more)
+    void dpf_measure_settle(const int8_t *sign, size_t n, int64_t excess, int32_t *weight)
     void dpf_measure_add(int32_t *score, const int8_t *sign, const float *margin, size_t n, float unit)
 
 dpf_cpu_share(shared_level())
 
-_COUNTED = 14  # bits of the scores that are counted: counts stay in the nearest caches
+_COUNTED = 13  # bits of the scores that are counted: counts stay in the nearest caches
 _TURNS = 4 + 35  # guesses of a threshold, and halvings of what is left: scores and levels of a table have 33 bits
 
 
@@ -82,14 +88,27 @@ def project(const int32_t[::1] scores, const int8_t[::1] signs, const int32_t[::
     Bun, Carmosino, Sorrell, Efficient, Noise-Tolerant, and Private Learning via Boosting, sections 3 and 4.
     """
     cdef size_t n = scores.shape[0]
+    cdef int32_t[::1] weight
+    cdef int64_t more
     if signs.shape[0] != scores.shape[0]:
         raise ValueError(f"signs must have shape ({n},), got ({signs.shape[0]},)")
     units = np.asarray(table)
-    if len(units) < 2 or units[-1] != 0 or (units[1:] > units[:-1]).any():
+    few = len(units) > 1 and 0 <= units[0] < 1 << 16
+    pairs, falls = _pairs(table) if few else (None, len(units) > 1 and (units[1:] <= units[:-1]).all())
+    if not falls or units[-1] != 0:
         raise ValueError(f"table must fall from the cap to 0, got {units[:4]}...")
     if not 0 <= mass <= n * int(units[0]):
         raise ValueError(f"mass must lie in [0, n * cap = {n * int(units[0])}], got {mass}")
-    return weights(scores, signs, table, *_threshold(scores, table, mass)) if mass else np.zeros(n, np.int32)
+    if not 0 < mass < n * int(units[0]):
+        return np.multiply(np.asarray(signs), units[0] if mass else 0, dtype=np.int32)
+    if not few:
+        return weights(scores, signs, table, *_climb(mass, scores, partial(_sum, scores, table), units))
+    out = np.empty(n, np.int32)
+    _, more = _climb(mass, scores, partial(_look, scores, pairs, out), units)
+    weight = out
+    with nogil:
+        dpf_measure_settle(&signs[0], n, more, &weight[0])
+    return out
 
 
 @of_64_bits
@@ -110,7 +129,7 @@ def units(const int32_t[::1] scores, const int32_t[::1] table, levels):
     """
     if not scores.shape[0]:
         return np.zeros(len(levels), np.int64)
-    total = _total(scores, np.asarray(table))
+    total = _total(scores, np.asarray(table), *_range(scores))
     return np.array([total(level) for level in np.asarray(levels).tolist()], np.int64)
 
 
@@ -144,12 +163,39 @@ def weights(const int32_t[::1] scores, const int8_t[::1] signs, const int32_t[::
     return weight
 
 
-def _total(const int32_t[::1] scores, units):
-    """Return the function from a threshold to the total units there."""
-    low, high = _range(scores)
+def _pairs(const int32_t[::1] table):
+    """Return the units of a table in 16 bits, for `_look`, and whether it falls."""
+    pairs = np.empty(table.shape[0] + 2, np.uint16)
+    cdef uint16_t[::1] out = pairs
+    cdef bint falls
+    aligned(&table[0], sizeof(int32_t))
+    with nogil:
+        falls = dpf_measure_pairs(&table[0], table.shape[0], &out[0])
+    return pairs, falls
+
+
+def _look(const int32_t[::1] scores, const uint16_t[::1] pairs, int32_t[::1] out, int64_t threshold):
+    """Return the units of all rows at a threshold, and how many more they are at the next; put those of each into `out`."""
+    cdef int64_t here, more = 0
+    with nogil:
+        here = dpf_measure_look(&scores[0], scores.shape[0], &pairs[0], pairs.shape[0] - 2, threshold, &out[0], &more)
+    return here, more
+
+
+def _sum(const int32_t[::1] scores, const int32_t[::1] table, int64_t threshold):
+    """Return the units of all rows at a threshold, and how many more they are at the next."""
+    cdef int64_t here, more = 0
+    aligned(&table[0], sizeof(int32_t))
+    with nogil:
+        here = dpf_measure_total(&scores[0], scores.shape[0], &table[0], table.shape[0], threshold, &more)
+    return here, more
+
+
+def _total(const int32_t[::1] scores, units, low, high):
+    """Return the function from a threshold to the total units there, of scores from `low` to `high`."""
     if high - low >= 4 * len(scores):
         return _of_sorted(np.sort(scores), units)
-    return _of_counts(_counts(scores, low, high - low + 1), low, units)
+    return _of_counts(_counts(scores, 0, low, high - low + 1), low, units.astype(np.int64))
 
 
 def _range(const int32_t[::1] scores):
@@ -162,25 +208,25 @@ def _range(const int32_t[::1] scores):
     return int(low), int(high)
 
 
-def _counts(const int32_t[::1] scores, int32_t low, int64_t size):
-    """Return the number of rows with each score from the lowest on."""
+def _counts(const int32_t[::1] scores, int bits, int32_t low, int64_t size):
+    """Return the number of rows whose scores have each of the possible high bits, without the last `bits`, from the lowest on."""
     counts = np.zeros(size, np.int64)
     cdef int64_t[::1] count = counts
     with nogil:
-        dpf_measure_count(&scores[0], scores.shape[0], low, &count[0])
+        dpf_measure_count(&scores[0], scores.shape[0], bits, low, &count[0])
     return counts
 
 
 def _of_counts(counts, low, units):
     """Return the function from a threshold to the total of rows whose scores are close together, by their counts."""
-    capped, size, units = np.cumsum(counts), len(units), units.astype(np.int64)
+    capped, size = np.cumsum(counts), len(units)
 
     def total(threshold):
         threshold -= low
         first = max(0, threshold + 1)
         last = min(len(counts), threshold + size)
-        inside = int(counts[first:last] @ units[first - threshold:last - threshold]) if first < last else 0
-        return inside + (int(capped[min(threshold, len(counts) - 1)] * units[0]) if threshold >= 0 else 0)
+        inside = counts[first:last] @ units[first - threshold:last - threshold] if first < last else 0
+        return inside + (capped[min(threshold, len(counts) - 1)] * units[0] if threshold >= 0 else 0)
 
     return total
 
@@ -196,21 +242,43 @@ def _of_sorted(scores, units):
     return total
 
 
-def _threshold(const int32_t[::1] scores, const int32_t[::1] table, mass):
-    """Return the largest threshold with at most `mass` units, and how many units are missing."""
-    low, high = _range(scores)
-    bits, units = max(0, (high - low).bit_length() - _COUNTED), np.asarray(table)
+def _climb(mass, const int32_t[::1] scores, look, units):
+    """Return the last threshold of at most `mass` units, less than all, and what is missing; looked at last.
+
+    ``look(threshold)`` returns the units there, and how many more they are at the next threshold.
+    """
+    first, high = _range(scores)
+    low, guess = first - len(units) - 1, _guess(mass, scores, units, first, high)
+    for turn in range(_TURNS):
+        threshold = min(max(guess, low), high - 1)
+        here, more = look(threshold)
+        if here <= mass < here + more:
+            return threshold, mass - here
+        low, high = (low, threshold) if mass < here else (threshold + 1, high)
+        guess = threshold + (mass - here) // more if more and turn < 4 else (low + high) // 2
+    raise ValueError("scores must stay as they are while they are read")
+
+
+def _guess(mass, const int32_t[::1] scores, units, low, high):
+    """Return a threshold near the last of at most `mass` units, or itself if few scores are possible or rows are few."""
+    bits = max(0, (high - low).bit_length() - _COUNTED)
     if not bits or high - low >= 4 * len(scores):
-        total = _total(scores, units)
-        return (high, mass - total(high)) if total(high) <= mass else _last(total, low - len(units) - 1, high, mass)[:2]
-    if len(scores) * int(units[0]) <= mass:
-        return high, mass - len(scores) * int(units[0])
+        return _last(_total(scores, units, low, high), low - len(units) - 1, high, mass)[0]
+    groups = np.append(int(units[0]) << bits, _groups(units, bits))  # 2**bits times the mean of scores whose high bits agree
     first, last = low >> bits, high >> bits
-    counts = _counts(np.right_shift(scores, bits), first, last - first + 1)
-    coarse = _of_counts(counts, first, units[::1 << bits])
-    at, missing, step = _last(coarse, first - (len(units) >> bits) - 2, last, mass)
-    guess = (at << bits) + (missing << bits) // max(1, step) + (1 << bits - 1)
-    return _climb(scores, table, low - len(units) - 1, high, mass, guess)
+    counts = _counts(scores, bits, first, last - first + 1)
+    at, missing, step = _last(_of_counts(counts, first, groups), first - len(groups) - 1, last + 1, mass << bits)
+    return (at + 1 << bits) + (int(missing) << bits) // max(1, int(step))
+
+
+def _groups(const int32_t[::1] units, int bits):
+    """Return the sums of 2**bits entries after one another."""
+    sums = np.empty((units.shape[0] >> bits) + 1, np.int64)
+    cdef int64_t[::1] out = sums
+    out[units.shape[0] >> bits] = 0
+    with nogil:
+        dpf_measure_groups(&units[0], units.shape[0], bits, &out[0])
+    return sums
 
 
 def _last(total, low, high, mass):
@@ -219,22 +287,6 @@ def _last(total, low, high, mass):
         middle = (low + high) // 2
         low, high = (middle, high) if total(middle) <= mass else (low, middle)
     return low, mass - total(low), total(high) - total(low)
-
-
-def _climb(const int32_t[::1] scores, const int32_t[::1] table, low, high, mass, guess):
-    """Return the last threshold from `low` below `high` of at most `mass` units, and what is missing; near to a guess."""
-    cdef size_t n = scores.shape[0], size = table.shape[0]
-    cdef int64_t threshold, here, more = 0
-    aligned(&table[0], sizeof(int32_t))
-    for turn in range(_TURNS):
-        threshold = min(max(guess, low), high - 1)
-        with nogil:
-            here = dpf_measure_total(&scores[0], n, &table[0], size, threshold, &more)
-        if here <= mass < here + more:
-            return int(threshold), mass - here
-        low, high = (low, int(threshold)) if mass < here else (int(threshold) + 1, high)
-        guess = threshold + (mass - here) // more if more and turn < 4 else (low + high) // 2
-    raise ValueError("scores must stay as they are while they are read")
 
 
 def add(int32_t[::1] scores, const int8_t[::1] signs, const float[::1] margins, float unit):

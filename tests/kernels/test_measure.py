@@ -113,9 +113,9 @@ def units(scores, table, level):
 
 
 @pytest.mark.parametrize("spread", ["even", "two clusters"])
-@pytest.mark.parametrize(("decay", "cap"), [(2.0, 9), (0.02, 4096), (1e-4, 1 << 20)])
+@pytest.mark.parametrize(("decay", "cap"), [(2.0, 9), (0.02, 65535), (0.02, 65536), (1e-3, 4096), (1e-4, 1 << 20)])
 def test_wide_scores_of_many_rows_have_the_threshold_that_all_thresholds_show(spread, decay, cap, each_isa, rng):
-    """Such a threshold is guessed from coarse counts, and then climbed to."""
+    """Such a threshold is guessed from coarse counts, and then climbed to; units below 2**16 are looked up in pairs."""
     n = 9000
     scores = rng.integers(-15_000, 15_000, n).astype(np.int32)
     if spread == "two clusters":
