@@ -8,9 +8,9 @@
 
 /* ---- bounds ----------------------------------------------------------- */
 
-DPF_BODY uint32_t bound_of(float gap, float rate) { return dpf_bound(gap, rate, DPF_WEIGHTS_SCALE); }
+DPF_BODY uint32_t below_bound(float gap, float rate) { return dpf_below_bound(gap, rate, DPF_WEIGHTS_SCALE); }
 
-uint32_t dpf_weights_bound(const dpf_weights *w, uint64_t gap) { return bound_of((float)gap, w->rate); }
+uint32_t dpf_weights_bound(const dpf_weights *w, uint64_t gap) { return 1 + below_bound((float)gap, w->rate); }
 
 /* ---- rows on the grid: q = sign * loss, false if one lay outside ------- */
 
@@ -101,12 +101,21 @@ DPF_BODY bool on_grid(const dpf_losses *losses, size_t row, int sign, size_t sta
 
 /* ---- passes ----------------------------------------------------------- */
 
-/* The sum of n integers, each below 2^31 unless they are `pairs` already: two of them fit 32 bits. */
+/*
+ * The sum of n integers, each below 2^31 unless they are `pairs` already: two of them fit 32 bits. They are added two to
+ * a word of 64 bits: `both` holds the lower ones' sum and, times 2^32 modulo 2^64, the upper ones', which `upper` holds.
+ */
 DPF_BODY uint64_t sum_of(const uint32_t *x, size_t n, bool pairs) {
-    const size_t half = pairs ? 0 : n / 2;
-    uint64_t sum = 0;
-    for (size_t j = 0; j < half; j++) sum += x[j] + x[half + j];
-    for (size_t j = 2 * half; j < n; j++) sum += x[j];
+    const size_t half = pairs ? 0 : n / 4 * 2, start = pairs ? 0 : 2 * half, words = pairs ? n / 2 : half / 2;
+    uint64_t both = 0, upper = 0;
+    for (size_t w = 0; w < words; w++) {
+        uint64_t word, other = 0;
+        memcpy(&word, x + 2 * w, sizeof word);
+        if (!pairs) memcpy(&other, x + half + 2 * w, sizeof other);
+        both += word + other, upper += (word + other) >> 32;
+    }
+    uint64_t sum = both - (upper << 32) + upper;
+    for (size_t j = pairs ? 2 * words : start; j < n; j++) sum += x[j];
     return sum;
 }
 

@@ -1,13 +1,17 @@
 /* multiplicative_weights_scan.h - the scans of multiplicative_weights.h for one type of totals; included by multiplicative_weights.c once a type.
  * TOTAL is the type, NAME(verb) the name. */
 
-/* The bounds of an expert and of its mirror image, each below 2^31. */
-DPF_BODY uint32_t NAME(bounds)(TOTAL total, TOTAL offset, bool mirrored, float rate) {
-    const uint32_t own = bound_of((float)(total + offset), rate);
-    return mirrored ? own + bound_of((float)(offset - total), rate) : own;
+/* The bounds of an expert and of its mirror image, each below 2^31; one less each. */
+DPF_BODY uint32_t NAME(below)(TOTAL total, TOTAL offset, bool mirrored, float rate) {
+    const uint32_t own = below_bound((float)(total + offset), rate);
+    return mirrored ? own + below_bound((float)(offset - total), rate) : own;
 }
 
-/* total += q; low and high follow; bounds take the place of q; their sum. */
+DPF_BODY uint32_t NAME(bounds)(TOTAL total, TOTAL offset, bool mirrored, float rate) {
+    return 1 + mirrored + NAME(below)(total, offset, mirrored, rate);
+}
+
+/* total += q; low and high follow; the sum of the bounds. */
 DPF_BODY uint64_t NAME(update)(TOTAL *DPF_RESTRICT total, uint32_t *DPF_RESTRICT q, size_t n, TOTAL offset,
                                bool mirrored, float rate, TOTAL *low, TOTAL *high) {
     TOTAL l = *low, h = *high;
@@ -16,10 +20,10 @@ DPF_BODY uint64_t NAME(update)(TOTAL *DPF_RESTRICT total, uint32_t *DPF_RESTRICT
         total[j] = next;
         l = next < l ? next : l;
         h = next > h ? next : h;
-        q[j] = NAME(bounds)(next, offset, mirrored, rate);
+        q[j] = NAME(below)(next, offset, mirrored, rate);
     }
     *low = l, *high = h;
-    return sum_of(q, n, mirrored);
+    return sum_of(q, n, mirrored) + n * (1 + mirrored);
 }
 
 /* A pass: adds sign * row number `row`, or nothing if losses is NULL. False if a loss lay outside. */
