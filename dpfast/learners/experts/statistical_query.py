@@ -277,7 +277,7 @@ def _size(tables):
 def _sums(tables, queries):
     """Return the sums of the values of queries over the rows of a part, in units of the grid: int64, one for each.
 
-    All queries are asked of a block of rows before the next block, which is read once, and is near for all but the first.
+    All queries are asked of a block of rows before the next: it is read once, and in the caches for all but the first.
     """
     tables = [table for table in tables if table is not None]
     totals = [0] * len(queries)
