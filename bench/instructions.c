@@ -567,6 +567,22 @@ static void signs_matrix(bool measuring) {
     matrix = zeros(D * N / 64, 8);
 }
 
+static void signs_dense(bool measuring) {
+    enum { ROWS = 50, WIDE = 200, PARTS = 130 };
+    static const uint64_t key[2] = {11, 13};
+    static uint64_t *matrix;
+    static float *x, *projected;
+    if (measuring) {
+        dpf_signs_dense(x, false, ROWS, WIDE, matrix, PARTS, projected);
+        return;
+    }
+    matrix = zeros(WIDE * DPF_WORDS(PARTS), 8);
+    dpf_signs_matrix(key, 0, WIDE, PARTS, matrix);
+    x = zeros(ROWS * WIDE, 4);
+    for (size_t i = 0; i < ROWS * WIDE; i++) x[i] = (float)(mix(&stream) >> 40) * 0x1p-23f - 1;
+    projected = zeros(ROWS * PARTS, 4);
+}
+
 /* A table of COLUMNS columns of 32 codes, each a group of its own. */
 enum { COLUMNS = 16, CODES = 32, CODE_ROWS = 1 << 14 };
 static const void *code_column[COLUMNS];
@@ -1001,6 +1017,7 @@ static const struct {
     {"resampling_draw", resampling_draw},
     {"capped_scaling_project", capped_scaling_project},
     {"signs_matrix", signs_matrix},
+    {"signs_dense", signs_dense},
     {"logistic_two", logistic_two},
     {"logistic_many", logistic_many},
     {"reals_mixture", reals_mixture},

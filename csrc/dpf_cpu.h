@@ -21,6 +21,7 @@ enum { DPF_SCALAR = 0, DPF_AVX2 = 1, DPF_AVX512 = 2 };
 #define DPF_AVX2_SETS(SET)                                                                                             \
     SET(popcnt, 1, ECX, 23)                                                                                            \
     SET(avx, 1, ECX, 28)                                                                                               \
+    SET(fma, 1, ECX, 12)                                                                                               \
     SET(bmi, 7, EBX, 3)                                                                                                \
     SET(avx2, 7, EBX, 5)                                                                                               \
     SET(bmi2, 7, EBX, 8)                                                                                               \

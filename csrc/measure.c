@@ -197,7 +197,7 @@ DPF_BODY void settle(const int8_t *sign, size_t n, int64_t excess, int32_t *DPF_
         weight[split] = sign[split] * (int32_t)lower(weight[split]);
     }
     for (size_t i = split; i < n; i++) weight[i] = sign[i] * (int32_t)upper(weight[i]);
-    if (split < n) weight[split] += (int32_t)(sign[split] * excess);
+    if (split < n) weight[split] += sign[split] * (int32_t)excess;
 }
 DPF_LEVELS(void, dpf_measure_settle, settle,
            (const int8_t *sign, size_t n, int64_t excess, int32_t *DPF_RESTRICT weight), (sign, n, excess, weight))

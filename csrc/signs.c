@@ -122,12 +122,14 @@ enum { ROWS = 4, GROUP_OF_ROWS = 48, RUN = 128 };
 #define SIXTEEN(b) FOUR(b), FOUR(b + 4), FOUR(b + 8), FOUR(b + 12)
 
 #define REAL float
+#define FUSED fmaf
 #define WORD uint32_t
 #define BITS {SIXTEEN(0), SIXTEEN(16)}
 #define NAME(verb) dpf_signs_##verb##_float
 #include "signs_real.h"
 
 #define REAL double
+#define FUSED fma
 #define WORD uint64_t
 #define BITS {SIXTEEN(0), SIXTEEN(16), SIXTEEN(32), SIXTEEN(48)}
 #define NAME(verb) dpf_signs_##verb##_double

@@ -1,5 +1,6 @@
 /* signs_real.h - the loops of signs.h over real entries; included by signs.c once a type. REAL is the type, WORD
- * the unsigned type of its size, BITS the values of its bits from the lowest, NAME(verb) the name. */
+ * the unsigned type of its size, BITS the values of its bits from the lowest, FUSED(x, y, z) x * y + z rounded once,
+ * NAME(verb) the name. */
 
 enum { NAME(lanes) = 8 * sizeof(WORD) };
 static const WORD NAME(bit)[NAME(lanes)] = BITS;
@@ -74,18 +75,23 @@ DPF_LEVELS(void, NAME(csr), NAME(csr_body),
             const uint64_t key[2], size_t m, REAL *DPF_RESTRICT out),
            (indptr, indices, data, n, matrix, key, m, out))
 
-/* sum[k][r] += row[k][j] with the sign of flip[j][r], for `run` coordinates, `rows` <= ROWS rows and `width` components: two
- * constants whose sums stay in registers meanwhile. */
+/*
+ * sum[k][r] += row[k][j] with the sign of flip[j][r], for `run` coordinates, `rows` <= ROWS rows and `width` components: two
+ * constants whose sums stay in registers meanwhile. The first `added` rows flip a bit and add. The others multiply by 1
+ * with that sign, which all of them share, and add, in one instruction: the product is exact, so the sum is the same.
+ */
 DPF_BODY void NAME(add_run)(const REAL *const *row, const WORD (*flip)[64], size_t run, const size_t rows,
-                            const size_t width, REAL (*DPF_RESTRICT sum)[64]) {
+                            const size_t added, const size_t width, REAL (*DPF_RESTRICT sum)[64]) {
     const REAL *first = row[0], *second = row[1], *third = row[2], *fourth = row[3];
     REAL part[ROWS][64];
     for (size_t k = 0; k < rows; k++)
         for (size_t r = 0; r < width; r++) part[k][r] = sum[k][r];
     for (size_t j = 0; j < run; j++) {
         const REAL entry[ROWS] = {first[j], second[j], third[j], fourth[j]};
-        for (size_t k = 0; k < rows; k++)
+        for (size_t k = 0; k < added; k++)
             for (size_t r = 0; r < width; r++) part[k][r] += NAME(flipped)(entry[k], flip[j][r]);
+        for (size_t k = added; k < rows; k++)
+            for (size_t r = 0; r < width; r++) part[k][r] = FUSED(entry[k], NAME(flipped)(1, flip[j][r]), part[k][r]);
     }
     for (size_t k = 0; k < rows; k++)
         for (size_t r = 0; r < width; r++) sum[k][r] = part[k][r];
@@ -93,7 +99,7 @@ DPF_BODY void NAME(add_run)(const REAL *const *row, const WORD (*flip)[64], size
 
 /* The signs of RUN coordinates are unpacked once for the rows of a group. */
 DPF_BODY void NAME(dense_body)(const REAL *x, size_t n, size_t d, const uint64_t *matrix, size_t m, const size_t step,
-                               const size_t width, REAL *DPF_RESTRICT out) {
+                               const size_t added, const size_t width, REAL *DPF_RESTRICT out) {
     const REAL scale = (REAL)(1 / sqrt((double)m));
     const size_t words = DPF_WORDS(m);
     for (size_t i0 = 0; i0 < n; i0 += GROUP_OF_ROWS, out += GROUP_OF_ROWS * m, x += GROUP_OF_ROWS * d) {
@@ -110,7 +116,7 @@ DPF_BODY void NAME(dense_body)(const REAL *x, size_t n, size_t d, const uint64_t
                     const REAL *row[ROWS]; /* the first of the last rows stands for those past n */
                     for (size_t k = 0; k < ROWS; k++) row[k] = x + (i + k < rows ? i + k : i) * d + j0;
                     for (size_t r = 0; r < 64; r += width)
-                        NAME(add_run)(row, (const WORD(*)[64])(flip[0] + r), run, step, width,
+                        NAME(add_run)(row, (const WORD(*)[64])(flip[0] + r), run, step, added, width,
                                       (REAL(*)[64])(sum[i] + r));
                 }
             }
@@ -120,30 +126,34 @@ DPF_BODY void NAME(dense_body)(const REAL *x, size_t n, size_t d, const uint64_t
     }
 }
 
-/* Sums for the 32 registers of AVX-512, and for the 16 of AVX2: measured, neither shape serves both. */
-DPF_BODY void NAME(dense_of_32)(const REAL *x, size_t n, size_t d, const uint64_t *matrix, size_t m,
-                                REAL *DPF_RESTRICT out) {
-    NAME(dense_body)(x, n, d, matrix, m, 4, 64, out);
+/*
+ * Sums for the 32 registers of AVX-512, and for the 16 of AVX2. Many processors add in other units than those of fused
+ * products, so that rows of both kinds keep more units busy than either, and than the products of floats of BLAS. The
+ * shapes are measured. Elsewhere a fused product may be a call, and all rows are added.
+ */
+#if defined(DPF_TARGET_AVX2)
+DPF_TARGET_AVX512 static void NAME(dense_of_32)(const REAL *x, size_t n, size_t d, const uint64_t *matrix, size_t m,
+                                                REAL *DPF_RESTRICT out) {
+    NAME(dense_body)(x, n, d, matrix, m, 4, 1, 64, out);
 }
 
-DPF_BODY void NAME(dense_of_16)(const REAL *x, size_t n, size_t d, const uint64_t *matrix, size_t m,
-                                REAL *DPF_RESTRICT out) {
-    NAME(dense_body)(x, n, d, matrix, m, 3, 32, out);
+DPF_TARGET_AVX2 static void NAME(dense_of_16)(const REAL *x, size_t n, size_t d, const uint64_t *matrix, size_t m,
+                                              REAL *DPF_RESTRICT out) {
+    NAME(dense_body)(x, n, d, matrix, m, 3, 2, 32, out);
 }
-
-DPF_LEVELS(void, NAME(dense_many), NAME(dense_of_32),
-           (const REAL *x, size_t n, size_t d, const uint64_t *matrix, size_t m, REAL *DPF_RESTRICT out),
-           (x, n, d, matrix, m, out))
-DPF_LEVELS(void, NAME(dense_few), NAME(dense_of_16),
-           (const REAL *x, size_t n, size_t d, const uint64_t *matrix, size_t m, REAL *DPF_RESTRICT out),
-           (x, n, d, matrix, m, out))
+#endif
 
 static void NAME(dense)(const REAL *x, size_t n, size_t d, const uint64_t *matrix, size_t m, REAL *DPF_RESTRICT out) {
-    if (dpf_cpu_level() == DPF_AVX512) NAME(dense_many)(x, n, d, matrix, m, out);
-    else NAME(dense_few)(x, n, d, matrix, m, out);
+#if defined(DPF_TARGET_AVX2)
+    if (dpf_cpu_level() == DPF_AVX512) NAME(dense_of_32)(x, n, d, matrix, m, out);
+    else if (dpf_cpu_level() == DPF_AVX2) NAME(dense_of_16)(x, n, d, matrix, m, out);
+    else
+#endif
+        NAME(dense_body)(x, n, d, matrix, m, 3, 3, 32, out);
 }
 
 #undef REAL
 #undef WORD
 #undef BITS
+#undef FUSED
 #undef NAME

@@ -31,7 +31,7 @@ def test_a_wrong_name_in_the_environment_is_an_error():
     assert "must be one of scalar" in run("neon9").stderr
 
 
-AVX2 = ["popcnt", "avx", "bmi", "avx2", "bmi2", "lzcnt"]
+AVX2 = ["popcnt", "avx", "fma", "bmi", "avx2", "bmi2", "lzcnt"]
 AVX512 = ["avx512f", "avx512dq", "avx512bw", "avx512vl", "avx512vbmi", "gfni", "avx512vpopcntdq"]
 AES = ["aes", "vaes"]  # of no level
 

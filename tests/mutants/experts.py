@@ -26,10 +26,10 @@ MUTANTS = [
     _m("rwm: copied with its state", "prepaid", "    def __reduce__(self):\n        raise TypeError(", "    def __reduce__(self):\n        return object.__reduce_ex__(self, 2)\n        raise TypeError(", _RWM),
     _m("queries: count of rows unpaid", "statistical_query", 'releases = p.n_queries + (task.neighbors == "add-remove")', "releases = p.n_queries", _SQ),
     _m("queries: counted after they ran", "statistical_query",
-       "        self._count(len(queries))  # before the first query runs\n        sums = [self._parts.sum(_sum, query) for query in queries]\n",
-       "        sums = [self._parts.sum(_sum, query) for query in queries]\n        self._count(len(queries))\n", _SQ),
+       "        self._count(len(queries))  # before the first query runs\n        if not queries:\n            return np.zeros(0)\n        sums = self._parts.sum(_sums, queries)\n",
+       "        sums = self._parts.sum(_sums, queries)\n        self._count(len(queries))\n", _SQ),
     _m("queries: a query that forked is answered twice", "statistical_query", "        self._access.check_process()  # a query may have forked\n", "", _SQ),
     _m("queries: exact n under add-remove", "statistical_query", "self._counted = max(1.0, int(self._run.release(\"counts\", n << _GRID_BITS)) / (1 << _GRID_BITS))", "pass", _SQ),
-    _m("queries: one noise for all", "statistical_query", "self._run.release(\"queries\", np.array(sums, np.int64), times=len(sums)).tolist()", "(np.array(sums, np.int64) + self._run.release(\"queries\", 0)).tolist()", _SQ),
+    _m("queries: one noise for all", "statistical_query", "self._run.release(\"queries\", sums, times=len(queries)).tolist()", "(sums + self._run.release(\"queries\", 0)).tolist()", _SQ),
     _m("queries: sensitivity of the grid halved", "statistical_query", '"sensitivity": 1 << _GRID_BITS', '"sensitivity": 1 << (_GRID_BITS - 1)', _SQ),
 ]  # fmt: skip
