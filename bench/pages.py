@@ -272,7 +272,7 @@ def others(record):
 def with_trees(records):
     """What trees and pairs change, on the tables on which it is most."""
     rows = [[cell.removesuffix(" *") for cell in row[:4]] for row in records.table(*sentences.OF_TREES)[:4]]
-    return results.table(["table", "the default", "`trees=0`", '`interactions="auto"`'], rows)
+    return results.table(["table", "the default", "`trees=0`", "`interactions=0`"], rows)
 
 
 def full_size(records):

@@ -55,8 +55,8 @@ def halfspace(epsilon, schema):
     return dpfast.HalfspaceClassifier(epsilon, DELTA, schema=schema)
 
 
-def with_pairs(epsilon, schema):
-    return dpfast.HalfspaceClassifier(epsilon, DELTA, schema=schema, interactions="auto")
+def without_pairs(epsilon, schema):
+    return dpfast.HalfspaceClassifier(epsilon, DELTA, schema=schema, interactions=0)
 
 
 def without_trees(epsilon, schema):
@@ -291,7 +291,7 @@ NOT_PRIVATE = CEILING, "logistic regression, not private"
 MODELS = {
     OWN: halfspace,
     UNDECLARED: _Undeclared,
-    "HalfspaceClassifier, pairs": with_pairs,
+    "HalfspaceClassifier, no pairs": without_pairs,
     "HalfspaceClassifier, no trees": without_trees,
     "HalfspaceClassifier, add-remove": add_remove,
     "DecisionListClassifier": decision_list,
