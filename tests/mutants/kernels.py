@@ -89,6 +89,7 @@ MUTANTS = [
     _m("unit rows: long rows without the intercept", "csrc/unit_rows_real.h", "(by * (double)row[j]);\n            square += (by * constant) * (by * constant);", "(by * (double)row[j]);",
        "kernels/test_unit_rows.py"),
     _m("codes: counts of pairs overflow", "csrc/codes.c", "held + SPAN > UINT16_MAX", "held > 4 * UINT16_MAX", "kernels/test_codes.py"),
+    _m("codes: sums of residuals overflow", "csrc/codes_lanes.h", "added + span > fit", "added > 8 * fit", "kernels/test_codes.py"),
     _m("reals: where a level begins is in the one before", "csrc/reals.c", "x < begin[level + left / 2]", "x <= begin[level + left / 2]", "kernels/test_reals.py"),
     _m("reals: the usual scale counts as every other", "csrc/reals.c", "    explained[0] += prior - rare;\n", "", "kernels/test_reals.py"),
     _m("reals: scales beyond the lanes", "dpfast/kernels/reals.pyx", "others >= DPF_REALS_SCALES or ", "", "kernels/test_reals.py"),
