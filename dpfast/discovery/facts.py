@@ -34,6 +34,7 @@ FEW = 0.02  # there are edges beyond the cells that hold rows, unless clearly le
 SOME = 0.1  # a column of texts has numbers, or dates, if at least this share of the counted rows has them
 SECOND = 6.0  # deviations from which numbers or dates are beside other cells of a column of texts, as columns are many
 FEW_BESIDE = 0.03  # and the share of the rows from which these have codes of their own
+MANY = 32  # columns, beside more of which noise counts as more: as few cells of all of them are clear by chance
 NUMBERS = 1 / 3  # a column of texts has no words but those found, if this share of the rows is seen to have numbers
 MOST_ROWS = 0.8  # have no published word, or whole numbers, in a column that may say whose a row is
 EVEN_GROUPS = 16  # of GROUPS, at least, among which words are divided there
@@ -91,8 +92,10 @@ class ColumnFacts:
         rows: float,
         bins: int = BINS,
         groups: bool = False,
+        columns: int = 1,
     ):
-        self.column, self._total, self._noise, self._bins = column, rows, look.deviation, bins
+        self.column, self._total, self._bins = column, rows, bins
+        self._noise = look.deviation * _doubt(max(MANY, columns))
         self._words = dict(islice(words.items(), MOST_WORDS))
         self._worded = sum(self._words.values())
         self.numbers: Part | None = None
@@ -282,6 +285,15 @@ class ColumnFacts:
         if "values" not in facts:
             facts.pop("groups", None)
         return facts
+
+
+@cache
+def _doubt(columns):
+    """Return the factor of the noise with which no more cells of so many columns are clear by chance than of MANY.
+
+    The chance of SURE deviations falls with exp(-SURE^2 / 2), about.
+    """
+    return math.sqrt(1 + 2 * math.log(columns / MANY) / SURE**2)
 
 
 @cache

@@ -276,7 +276,7 @@ def discover(
     ]
     noisy = _noisy(look, [fixed for _, fixed, _ in looks], rng)
     columns = [
-        ColumnFacts(column, cells, words, look, rows, bins, groups)
+        ColumnFacts(column, cells, words, look, rows, bins, groups, len(looks))
         for (column, _, words), cells in zip(looks, noisy, strict=True)
     ]
     left = _narrow(columns, encoding, planned, rng)

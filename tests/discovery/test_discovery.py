@@ -618,6 +618,22 @@ def test_a_column_without_a_cell_has_no_numbers_but_by_noise_that_nothing_explai
     assert ColumnFacts(Discovered("x", "number"), noisy, {}, look, 2_000).numbers is not None
 
 
+def test_noise_makes_hardly_more_numbers_and_dates_in_very_many_columns_than_in_few():
+    """Of 1,500 columns of noise alone 45 had numbers or dates, on average."""
+    look, rng = OpeningHistogram(1000.0, 1, threshold=9_000), np.random.default_rng(0)
+
+    def seen(columns):
+        noisy = rng.normal(0, 1_000, (columns, SURVEYED))
+        facts = [ColumnFacts(Discovered("x"), each, {}, look, 300, columns=columns) for each in noisy]
+        return sum(each.numbers is not None or each.dates is not None for each in facts)
+
+    assert seen(1_500) <= 10
+    noisy = np.zeros(SURVEYED)
+    noisy[SURVEYED_NUMBERS // 2 + 9] = 4_001  # at the edge
+    several = [ColumnFacts(Discovered("x"), noisy, {}, look, 9_000, columns=columns) for columns in (1, 32, 33)]
+    assert [each.numbers is not None for each in several] == [True, True, False]
+
+
 def test_edges_beyond_what_was_seen_stand_where_rows_are_unseen_and_have_the_signs_that_were():
     noisy, zero, look = np.zeros(SURVEYED), SURVEYED_NUMBERS + SURVEYED_NUMBERS // 2, OpeningHistogram(50.0, 1)
 
