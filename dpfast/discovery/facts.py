@@ -34,6 +34,7 @@ FEW = 0.02  # there are edges beyond the cells that hold rows, unless clearly le
 SOME = 0.1  # a column of texts has numbers, or dates, if at least this share of the counted rows has them
 SECOND = 6.0  # deviations from which numbers or dates are beside other cells of a column of texts, as columns are many
 FEW_BESIDE = 0.03  # and the share of the rows from which these have codes of their own
+MOST_YEARS = 64  # that are looked at together, where noise hides single ones
 MANY = 32  # columns, beside more of which noise counts as more: as few cells of all of them are clear by chance
 NUMBERS = 1 / 3  # a column of texts has no words but those found, if this share of the rows is seen to have numbers
 MOST_ROWS = 0.8  # have no published word, or whole numbers, in a column that may say whose a row is
@@ -114,7 +115,7 @@ class ColumnFacts:
         if reads != "date":
             self.numbers = self._numbers(noisy, ends)
         if reads in ("date", "text"):
-            self.dates = Part(noisy[SURVEYED_DATES:SURVEYED_MISSING], self._noise, days, _DAYS, True)
+            self.dates = Part(noisy[SURVEYED_DATES:SURVEYED_MISSING], self._noise, days, _DAYS, True, MOST_YEARS)
         parts = [None if part is None or not part.rows else part for part in (self.numbers, self.dates)]
         self.numbers, self.dates = map(self._if_clear, parts, parts[::-1]) if reads == "text" else parts
         left = self._total - self.rows_of_kinds()

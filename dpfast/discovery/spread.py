@@ -20,6 +20,7 @@ RANGES, CELLS = 32, 8192  # cells of the first look that hold numbers or dates, 
 LEAST_BINS = 16  # of numbers or dates, at least, even if the rows of each are not clear of noise
 SURE, LIKELY = 4.0, 2.5  # deviations from which a cell holds rows, and from which it does beside another one, or again
 TAIL = 0.005  # share of the rows that may lie beyond either end, or that are too few for a bin
+JOINED = 5.0  # deviations by which cells of a coarser first look must show more rows, as such looks are further ones
 APART = 8.0  # deviations of the last look that the rows have which a value of many rows parts from others
 LEAST_CELL = 1.4  # deviations of its noise that a cell of the last look should have in rows
 PARTS = 512  # of a cell that is narrowed
@@ -123,12 +124,15 @@ class Held(NamedTuple):
 class Part:
     """The numbers or the dates of a column, and what is known of them after each look.
 
-    `grid` has the possible edges: any numbers, or whole ones.
+    `grid` has the possible edges: any numbers, or whole ones. So many cells at `most` are joined to one, if their rows
+    are clear of noise together and not alone: dates of birth are spread over many years.
     """
 
-    def __init__(self, noisy: np.ndarray, deviation: float, ends: np.ndarray, grid: Grid, whole: bool):
-        self._grid, self._deviation = grid, deviation
-        self._first = self._spread = Spread.clear(noisy, deviation, ends, whole)
+    def __init__(self, noisy: np.ndarray, deviation: float, ends: np.ndarray, grid: Grid, whole: bool, most: int = 1):
+        self._joined = _to_join(noisy, deviation, most)
+        noisy, ends = joined(noisy, ends, self._joined)
+        self._grid, self._deviation = grid, deviation * math.sqrt(self._joined)
+        self._first = self._spread = Spread.clear(noisy, self._deviation, ends, whole)
         self.rows = self.every = self._first.total
         self._intervals = [Held(*each) for each in self._first.intervals()]
         self._outer = np.array([])  # ends of the cells of the first look, once they are narrowed
@@ -166,8 +170,8 @@ class Part:
 
     @property
     def n_cells(self) -> int:
-        """Return the number of cells that hold rows."""
-        return int(np.count_nonzero(self._first.rows))
+        """Return the number of cells of the first look that hold rows."""
+        return int(np.count_nonzero(self._first.rows)) * self._joined
 
     def parts(self) -> np.ndarray | None:
         """Return the ends of the parts of the intervals that are to be narrowed, or None."""
@@ -253,6 +257,24 @@ class Part:
         """Return the ends between which nearly all rows lie."""
         low, high = self.quantiles([TAIL, 1 - TAIL]).tolist()
         return (0.0 if -LEAST <= low < 0 else low), high
+
+
+def joined(noisy: np.ndarray, ends: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the counts of so many neighbouring cells together, and their ends; the last cell may have fewer."""
+    return np.add.reduceat(noisy, np.arange(0, len(noisy), size)), np.append(ends[:-1:size], ends[-1])
+
+
+def _to_join(noisy, deviation, most):
+    """Return how many neighbouring cells, a power of two up to `most`, clearly show more rows together than fewer."""
+    best, shown, size = 1, 0.0, 1
+    while size <= most:
+        counts, _ = joined(noisy, noisy, size)
+        rows, cells = kernel.clear(counts, LIKELY * deviation * math.sqrt(size), SURE * deviation * math.sqrt(size))
+        total = float(np.add.reduce(rows))
+        if size == 1 or total > shown + JOINED * deviation * math.sqrt(size * cells):
+            best, shown = size, total
+        size *= 2
+    return best
 
 
 def shortest(noisy: np.ndarray, rows: float, deviation: float) -> tuple[int, int]:

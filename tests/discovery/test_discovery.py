@@ -618,6 +618,21 @@ def test_a_column_without_a_cell_has_no_numbers_but_by_noise_that_nothing_explai
     assert ColumnFacts(Discovered("x", "number"), noisy, {}, look, 2_000).numbers is not None
 
 
+def test_dates_that_are_spread_over_many_years_are_seen_in_several_years_together():
+    """Dates of birth of 3,000 persons have 43 rows a year, of which noise of 50 hides each; 64 years have 2,700."""
+    look, noisy = OpeningHistogram(50.0, 1, threshold=450), np.zeros(SURVEYED)
+    noisy[SURVEYED_DATES + 41 : SURVEYED_DATES + 111] = 3_000 / 70
+    for reads in ("text", "date"):
+        dates = ColumnFacts(Discovered("x", reads), noisy, {}, look, 3_000).dates
+        assert dates.rows > 2_000
+        low, high = dates.outermost()
+        assert high - low >= 60 * 365
+    noisy /= 4
+    noisy[SURVEYED_DATES + 80] = 1_500  # a year that is clear alone: the others do not have clearly more
+    low, high = ColumnFacts(Discovered("x"), noisy, {}, look, 3_000).dates.outermost()
+    assert high - low in (365, 366)
+
+
 def test_noise_makes_hardly_more_numbers_and_dates_in_very_many_columns_than_in_few():
     """Of 1,500 columns of noise alone 45 had numbers or dates, on average."""
     look, rng = OpeningHistogram(1000.0, 1, threshold=9_000), np.random.default_rng(0)
