@@ -94,9 +94,11 @@ class ColumnFacts:
         bins: int = BINS,
         groups: bool = False,
         columns: int = 1,
+        rows_noise: float = 0.0,
     ):
         self.column, self._total, self._bins = column, rows, bins
         self._noise = look.deviation * _doubt(max(MANY, columns))
+        self._unsure = math.hypot(self._noise, rows_noise)
         self._words = dict(islice(words.items(), MOST_WORDS))
         self._worded = sum(self._words.values())
         self.numbers: Part | None = None
@@ -267,17 +269,17 @@ class ColumnFacts:
         reads, values = self.column.reads, tuple(sorted(self._words))
         left = self._total - self.rows_of_kinds()
         few, mixed = FEW * self._total, reads == "text" and not self._of_numbers(values)
-        clear = left > max(SOME * self._total, SURE * self._noise)
+        clear = left > max(SOME * self._total, SURE * self._unsure)
         if self.numbers is not None:
             beyond = (
-                self._far() if left > few and not mixed else _FAR[:0] if left > few - LIKELY * self._noise else None
+                self._far() if left > few and not mixed else _FAR[:0] if left > few - LIKELY * self._unsure else None
             )
             facts |= {"numbers": tuple(self.numbers.edges(self._bins, beyond).tolist()), "ends": self.numbers.between()}
         elif reads in ("number", "integer"):
             facts |= {"numbers": _USUAL_WHOLE if reads == "integer" else _USUAL, "ends": (0.0, 0.0)}
         if self.dates is not None:
             beyond = _USUAL_DAYS[: 0 if left <= few or reads == "text" else None]
-            beyond = beyond if left > few - LIKELY * self._noise else None
+            beyond = beyond if left > few - LIKELY * self._unsure else None
             facts |= {"dates": tuple(self.dates.edges(self._bins, beyond).tolist()), "days": self.dates.between()}
         elif reads == "date":
             facts |= {"dates": tuple(_USUAL_DAYS.tolist()), "days": (0.0, 0.0)}

@@ -266,13 +266,13 @@ def joined(noisy: np.ndarray, ends: np.ndarray, size: int) -> tuple[np.ndarray, 
 
 def _to_join(noisy, deviation, most):
     """Return how many neighbouring cells, a power of two up to `most`, clearly show more rows together than fewer."""
-    best, shown, size = 1, 0.0, 1
+    best, most_rows, size = 1, 0.0, 1
     while size <= most:
         counts, _ = joined(noisy, noisy, size)
         rows, cells = kernel.clear(counts, LIKELY * deviation * math.sqrt(size), SURE * deviation * math.sqrt(size))
         total = float(np.add.reduce(rows))
-        if size == 1 or total > shown + JOINED * deviation * math.sqrt(size * cells):
-            best, shown = size, total
+        if size == 1 or total > most_rows + JOINED * deviation * math.sqrt(size * cells):
+            best, most_rows = size, total
         size *= 2
     return best
 

@@ -269,6 +269,7 @@ def discover(
         noisy_counts = planned.labels.codes(np.array([exact.labels[each] for each in classes], np.int64), rng)
         labels = dict(zip(classes, noisy_counts.tolist(), strict=True))
     rows = max(0.0, sum(labels.values())) if n is None else float(n)
+    rows_noise = planned.labels.deviation * math.sqrt(len(labels)) if n is None else 0.0
     looks = [
         (column, fixed, look.words(words, rng) if holds_words(column) else {})
         for column, fixed, words in zip(encoding.schema.columns, exact.fixed, exact.words, strict=True)
@@ -276,7 +277,7 @@ def discover(
     ]
     noisy = _noisy(look, [fixed for _, fixed, _ in looks], rng)
     columns = [
-        ColumnFacts(column, cells, words, look, rows, bins, groups, len(looks))
+        ColumnFacts(column, cells, words, look, rows, bins, groups, len(looks), rows_noise)
         for (column, _, words), cells in zip(looks, noisy, strict=True)
     ]
     left = _narrow(columns, encoding, planned, rng)

@@ -649,6 +649,18 @@ def test_noise_makes_hardly_more_numbers_and_dates_in_very_many_columns_than_in_
     assert [each.numbers is not None for each in several] == [True, True, False]
 
 
+def test_edges_beyond_what_was_seen_stand_where_a_private_number_of_rows_may_be_larger():
+    """2,358 rows were released as 1,749: a page said that ages were from 32 on, and a sixth were below."""
+    noisy, look = np.zeros(SURVEYED), OpeningHistogram(150.0, 1)
+    noisy[SURVEYED_NUMBERS + SURVEYED_NUMBERS // 2 + 26 :][:2] = 1_250, 1_000
+
+    def edges(rows_noise):
+        facts = ColumnFacts(Discovered("x", "integer"), noisy, {}, look, 1_750, rows_noise=rows_noise)
+        return len(facts.facts()["numbers"])
+
+    assert edges(300.0) > edges(0.0)
+
+
 def test_edges_beyond_what_was_seen_stand_where_rows_are_unseen_and_have_the_signs_that_were():
     noisy, zero, look = np.zeros(SURVEYED), SURVEYED_NUMBERS + SURVEYED_NUMBERS // 2, OpeningHistogram(50.0, 1)
 

@@ -281,7 +281,7 @@ def test_what_the_table_of_columns_says_is_so(case):
     part = frame[~test & rows]
     lines = lines_of(page, "the columns")
     assert [line[0] for line in lines] == [*frame.columns]
-    slack = 0.02 + 0.06 / case[2]
+    slack = 0.03 + 0.05 / case[2]  # noise may hide one whole number
     for name, holds, known in lines:
         assert known.startswith("discovered")
         cells, other = part[name], re.search(r"; other cells: about (\S+)% of the rows", holds)
