@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from dpfast.discovery.spread import LIKELY, RANGES, SURE, Part, Spread
+from dpfast.kernels import reals
 from dpfast.kernels.own import frozen
 from dpfast.kernels.spread import Grid
 from dpfast.mechanisms.opening import OpeningHistogram
@@ -35,7 +36,7 @@ SOME = 0.1  # a column of texts has numbers, or dates, if at least this share of
 SECOND = 6.0  # deviations from which numbers or dates are beside other cells of a column of texts, as columns are many
 FEW_BESIDE = 0.03  # and the share of the rows from which these have codes of their own
 MOST_YEARS = 64  # that are looked at together, where noise hides single ones
-MANY = 32  # columns, beside more of which noise counts as more: as few cells of all of them are clear by chance
+MANY = 32  # columns; if more are discovered, their cells need more rows, so that as few are clear by chance
 NUMBERS = 1 / 3  # a column of texts has no words but those found, if this share of the rows is seen to have numbers
 MOST_ROWS = 0.8  # have no published word, or whole numbers, in a column that may say whose a row is
 EVEN_GROUPS = 16  # of GROUPS, at least, among which words are divided there
@@ -81,7 +82,9 @@ class ColumnFacts:
     """A column whose facts are discovered: its counts of the first look, and then of the last one.
 
     It has about so many `bins` of numbers or dates at most. With `groups`, words that are not published have groups
-    beside published ones in large tables, too, if rows seem to have such and their groups differ.
+    beside published ones in large tables, too, if rows seem to have such and their groups differ. `columns` is how many
+    are discovered: of very many, noise alone would make some cells look as if they held rows. `rows_noise` is the
+    deviation of the noise in the number of `rows`, if that is private.
     """
 
     def __init__(
@@ -98,7 +101,7 @@ class ColumnFacts:
     ):
         self.column, self._total, self._bins = column, rows, bins
         self._noise = look.deviation * _doubt(max(MANY, columns))
-        self._unsure = math.hypot(self._noise, rows_noise)
+        self._unsure = math.sqrt(self._noise**2 + rows_noise**2)
         self._words = dict(islice(words.items(), MOST_WORDS))
         self._worded = sum(self._words.values())
         self.numbers: Part | None = None
@@ -296,7 +299,7 @@ def _doubt(columns):
 
     The chance of SURE deviations falls with exp(-SURE^2 / 2), about.
     """
-    return math.sqrt(1 + 2 * math.log(columns / MANY) / SURE**2)
+    return math.sqrt(1 + 2 * float(reals.log(columns / MANY)) / SURE**2)
 
 
 @cache

@@ -277,7 +277,7 @@ def discover(
     ]
     noisy = _noisy(look, [fixed for _, fixed, _ in looks], rng)
     columns = [
-        ColumnFacts(column, cells, words, look, rows, bins, groups, len(looks), rows_noise)
+        ColumnFacts(column, cells, words, look, rows, bins, groups, columns=len(looks), rows_noise=rows_noise)
         for (column, _, words), cells in zip(looks, noisy, strict=True)
     ]
     left = _narrow(columns, encoding, planned, rng)

@@ -67,8 +67,9 @@ class _LongLine(ValueError):
 
 
 class CsvFile:
-    """A table of text, by the path of a file, compressed if its name ends in .gz, .bz2 or
-    .zst, or by the content of a file as bytes.
+    """A table of text, by the path of a file or by its content as bytes.
+
+    A file whose name ends in .gz, .bz2 or .zst is compressed.
 
     A workbook is read like the text of one of its sheets, `sheet`, by default the only one.
     `skip_lines` is the number of lines before the header. `names` are the names of the columns, stripped of blanks;

@@ -209,7 +209,7 @@ def _range(const int32_t[::1] scores):
 
 
 def _counts(const int32_t[::1] scores, int bits, int32_t low, int64_t size):
-    """Return the number of rows whose scores have each of the possible high bits, without the last `bits`, from the lowest on."""
+    """Return the number of rows by their scores without the last `bits`, from `low` on."""
     counts = np.zeros(size, np.int64)
     cdef int64_t[::1] count = counts
     with nogil:

@@ -174,7 +174,9 @@ def test_terms_and_their_constant_make_the_score_of_which_log_odds_are_a_bent_fu
             score += term.map[places[0], places[1]]
         else:
             score += term.weights[codes[:, SCHEMA.names.index(term.column.name)]]
-    assert model.decision_function(table) == pytest.approx(log_odds(score), abs=2**-19)  # scores are on a grid
+    rounded = len(model.terms()) / 2 * max(np.ptp(term.weights) for term in model.terms()) / 2**24
+    rounded += np.abs(score).max() / 2**23  # of floats of 32 bits
+    assert model.decision_function(table) == pytest.approx(log_odds(score), abs=rounded)
     chance = f"{special.expit(log_odds(constants(model)[0])):.0%}"
     assert f"by itself about {chance} for <strong>True</strong>" in report.page(model)
     assert "bent function" in str(model)
